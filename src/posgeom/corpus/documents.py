@@ -1,0 +1,69 @@
+"""The contract of the corpus readers: how documents are asked for, and the batches they travel in."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Format = Literal["auto", "text", "jsonl", "csv", "tsv", "parquet", "fasta"]
+Utf8Errors = Literal["strict", "replace"]
+Quoting = Literal["auto", "csv", "none"]
+
+MAX_DOCUMENT_BYTES = 256 * 1024 * 1024
+"""A longer document is refused, so that memory stays bounded whatever the file holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How to turn files into documents.
+
+    Parameters
+    ----------
+    format : str
+        ``"auto"`` decides by the file's extension, then its first bytes.
+    column : str, optional
+        Text column of a JSONL, CSV, TSV or Parquet file: its name, or for delimited files its 1-based number.
+        By default the only text column there is, else one named ``text``.
+    group : str, optional
+        Column whose value keeps documents together in one fold.
+    header : bool
+        Whether the first row of a CSV or TSV file names its columns.
+    quoting : str
+        ``"csv"``: double quotes protect separators and line breaks; ``"none"``: a quote is a character like any
+        other; ``"auto"``: ``csv`` for CSV and ``none`` for TSV.
+    whole_files : bool
+        A plain-text file is one document, instead of one document a line.
+    utf8_errors : str
+        ``"strict"`` makes invalid UTF-8 an error that names the row, ``"replace"`` puts U+FFFD.
+    batch_size : int
+        Documents a batch, at most.
+    """
+
+    format: Format = "auto"
+    column: str | None = None
+    group: str | None = None
+    header: bool = True
+    quoting: Quoting = "auto"
+    whole_files: bool = False
+    utf8_errors: Utf8Errors = "strict"
+    batch_size: int = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentBatch:
+    """Consecutive documents of one source.
+
+    Attributes
+    ----------
+    texts : list of str
+        One entry a document, empty ones included, so that rows stay aligned with labels.
+    groups : list of str or None
+        The group value of each document, when a group column was asked for.
+    source : str
+        Name of the file, for messages.
+    first_row : int
+        1-based row (line, record) of the first document in its source.
+    """
+
+    texts: list[str]
+    groups: list[str] | None
+    source: str
+    first_row: int

@@ -1,0 +1,33 @@
+"""The one exception root: every error a user can cause derives from `PosgeomError`.
+
+The command line turns it into one line on stderr and exit code 2, so a message says what was got, what was
+wanted and the way out, in one line.
+"""
+
+
+class PosgeomError(Exception):
+    """Root of all errors raised on purpose by posgeom."""
+
+
+class CorpusError(PosgeomError):
+    """A corpus cannot be found, read or decoded; the message names the file and, where it can, the row."""
+
+
+class TokenizerError(PosgeomError):
+    """A tokenizer cannot be found, loaded or applied."""
+
+
+class CountsError(PosgeomError):
+    """Position counts are inconsistent, incompatible with each other, or stored in an unreadable file."""
+
+
+class GeometryError(PosgeomError):
+    """A geometry cannot be estimated, or a matrix handed in is not a distance matrix."""
+
+
+class EncodingError(PosgeomError):
+    """A positional encoding is unknown, misconfigured, or holds unusable numbers."""
+
+
+class OutputError(PosgeomError):
+    """A result cannot be written."""
