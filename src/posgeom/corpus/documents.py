@@ -10,6 +10,9 @@ Quoting = Literal["auto", "csv", "none"]
 MAX_DOCUMENT_BYTES = 256 * 1024 * 1024
 """A longer document is refused, so that memory stays bounded whatever the file holds."""
 
+MAX_BATCH_CHARACTERS = 16 * 1024 * 1024
+"""A batch of several documents holds no more characters than this; a longer document travels alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
@@ -18,7 +21,7 @@ class ReadOptions:
     Parameters
     ----------
     format : str
-        ``"auto"`` decides by the file's extension, then its first bytes.
+        ``"auto"`` decides by the file's extension and its first bytes.
     column : str, optional
         Text column of a JSONL, CSV, TSV or Parquet file: its name, or for delimited files its 1-based number.
         By default the only text column there is, else one named ``text``.
@@ -27,8 +30,8 @@ class ReadOptions:
     header : bool
         Whether the first row of a CSV or TSV file names its columns.
     quoting : str
-        ``"csv"``: double quotes protect separators and line breaks; ``"none"``: a quote is a character like any
-        other; ``"auto"``: ``csv`` for CSV and ``none`` for TSV.
+        ``"csv"``: double quotes protect separators and line breaks; ``"none"``: a quote is a character like
+        any other; ``"auto"``: ``csv`` for CSV and ``none`` for TSV.
     whole_files : bool
         A plain-text file is one document, instead of one document a line.
     utf8_errors : str
@@ -60,10 +63,14 @@ class DocumentBatch:
     source : str
         Name of the file, for messages.
     first_row : int
-        1-based row (line, record) of the first document in its source.
+        1-based place of the first document in its source: the row of a Parquet file, the line of any other.
+    column : str or None
+        The column the texts come from: its name, or its 1-based number in a delimited file without a header.
+        None for formats without columns (text, FASTA, JSONL lines that are strings).
     """
 
     texts: list[str]
     groups: list[str] | None
     source: str
     first_row: int
+    column: str | None = None

@@ -1,0 +1,145 @@
+"""Decompress gzip, bzip2 and Zstandard, and notice when the data are truncated or corrupt."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+import pyarrow as pa
+
+from posgeom.corpus.messages import one_line
+from posgeom.errors import CorpusError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+_MAGIC = {
+    b"\x1f\x8b\x08": "gzip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    # "BZh" and a digit could begin a text; the block marker that follows could not.
+    **{b"BZh%d1AY&SY" % level: "bz2" for level in range(1, 10)},
+}
+
+
+class ByteLayer(io.RawIOBase):
+    """Bytes of another stream, with a look ahead, counted as they are taken; failures become `CorpusError`.
+
+    Parameters
+    ----------
+    inner : BinaryIO
+        Only read from, and closed at the end.
+    describe : callable
+        Turns a failure of `inner` into the message of the error.
+    close_inner : bool
+        False leaves `inner` open.
+
+    Attributes
+    ----------
+    consumed : int
+        Bytes taken from `inner`.
+    """
+
+    def __init__(
+        self, inner: BinaryIO, describe: Callable[[Exception], str], *, close_inner: bool = True
+    ) -> None:
+        self.consumed = 0
+        self._inner = inner
+        self._describe = describe
+        self._close_inner = close_inner
+        self._ahead = b""
+
+    def readable(self) -> bool:
+        """Tell `io.BufferedReader` that this can be read."""
+        return True
+
+    def peek(self, size: int) -> bytes:
+        """Return the next `size` bytes, fewer only at the end, and leave them to be read.
+
+        Parameters
+        ----------
+        size : int
+            Bytes wanted.
+
+        Returns
+        -------
+        bytes
+            At most `size` bytes.
+        """
+        while len(self._ahead) < size and (chunk := self._take(size - len(self._ahead))):
+            self._ahead += chunk
+        return self._ahead[:size]
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        """Read into a buffer, as `io.RawIOBase` wants it."""
+        view = memoryview(buffer).cast("B")
+        chunk = self._ahead[: len(view)] or self._take(len(view))
+        self._ahead = self._ahead[len(chunk) :]
+        view[: len(chunk)] = chunk
+        return len(chunk)
+
+    def close(self) -> None:
+        """Close this and, unless asked not to, the stream below."""
+        if self._close_inner and not self.closed:
+            self._inner.close()
+        super().close()
+
+    def _take(self, size: int) -> bytes:
+        try:
+            chunk = self._inner.read(size)
+        except (OSError, EOFError, zlib.error, pa.ArrowException) as error:
+            raise CorpusError(self._describe(error)) from None
+        self.consumed += len(chunk)
+        return chunk
+
+
+def sniff_codec(file: ByteLayer) -> str | None:
+    """Tell the compression by the first bytes.
+
+    Parameters
+    ----------
+    file : ByteLayer
+        The stored bytes; nothing is taken from them.
+
+    Returns
+    -------
+    str or None
+        ``"gzip"``, ``"bz2"``, ``"zstd"``, or None for anything else.
+    """
+    head = file.peek(10)
+    return next((codec for magic, codec in _MAGIC.items() if head.startswith(magic)), None)
+
+
+def decompressed(file: ByteLayer, codec: str, name: str) -> ByteLayer:
+    """Decompress a stream, all its members or frames in turn.
+
+    Parameters
+    ----------
+    file : ByteLayer
+        The compressed bytes.
+    codec : str
+        ``"gzip"``, ``"bz2"`` or ``"zstd"``.
+    name : str
+        The quoted name of the file, for messages.
+
+    Returns
+    -------
+    ByteLayer
+        The bytes; reading them raises `CorpusError` where the data are truncated or corrupt.
+
+    Raises
+    ------
+    CorpusError
+        When there is not a single byte.
+    """
+    if not file.peek(1):
+        raise CorpusError(f"{name}: an empty file: wanted {codec} data; fetch the file again")
+    # The standard library's bz2 silently ends at a damaged second stream; Arrow's reader reports it.
+    inner = gzip.GzipFile(fileobj=file) if codec == "gzip" else pa.CompressedInputStream(file, codec)
+    return ByteLayer(
+        cast("BinaryIO", inner),
+        lambda error: (
+            f"{name}: truncated or corrupt {codec} data ({one_line(error)}): wanted a complete file;"
+            " fetch it again, or rename it if it is not compressed"
+        ),
+    )

@@ -1,0 +1,321 @@
+"""Counting: documents in, `PositionCounts` out, in one pass and bounded memory."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posgeom.corpus.counts import PositionCounts, sum_entries
+from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.folds import assign_folds
+from posgeom.corpus.reading import read_documents
+from posgeom.corpus.sources import resolve_sources, total_bytes
+from posgeom.corpus.tokenizers import Tokenizer, load_tokenizer
+from posgeom.errors import CorpusError, CountsError
+from posgeom.progress import ProgressHook, silent
+
+DEFAULT_N_POSITIONS = 128
+DEFAULT_N_FOLDS = 10
+_COMPACT_AT = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class _Tally:
+    """What one batch contributes."""
+
+    keys: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    documents: NDArray[np.int64]
+    empty_documents: int
+    column: str | None
+
+
+class _Accumulator:
+    """Adds up sorted (key, count) runs, compacting before they pile up."""
+
+    def __init__(self) -> None:
+        self._keys = np.empty(0, np.int64)
+        self._counts = np.empty(0, np.int64)
+        self._pending: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        self._pending_size = 0
+
+    def add(self, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+        self._pending.append((keys, counts))
+        self._pending_size += keys.size
+        if self._pending_size > max(_COMPACT_AT, self._keys.size):
+            self._compact()
+
+    def _compact(self) -> None:
+        keys = np.concatenate([self._keys, *(k for k, _ in self._pending)])
+        counts = np.concatenate([self._counts, *(c for _, c in self._pending)])
+        order = np.argsort(keys, kind="stable")  # merges the runs, which are sorted already
+        keys, counts = keys[order], counts[order]
+        starts = (
+            np.flatnonzero(np.concatenate([[True], np.diff(keys) != 0]))
+            if keys.size
+            else np.empty(0, np.int64)
+        )
+        self._keys = keys[starts]
+        self._counts = np.add.reduceat(counts, starts) if starts.size else counts
+        self._pending, self._pending_size = [], 0
+
+    def result(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        self._compact()
+        return self._keys, self._counts
+
+
+def count(
+    corpus: str | Path | Sequence[str | Path],
+    tokenizer: str | Path | Tokenizer = "whitespace",
+    *,
+    n_positions: int = DEFAULT_N_POSITIONS,
+    n_folds: int = DEFAULT_N_FOLDS,
+    options: ReadOptions | None = None,
+    workers: int | None = None,
+    progress: ProgressHook = silent,
+) -> PositionCounts:
+    """Count tokens by (fold, position, token) over a corpus on disk.
+
+    Sequences are tokenised with special tokens and truncated to `n_positions`; special tokens keep their
+    positions and are not counted (method of *On the Geometry of Positional Encodings in Transformers*, Section 6).
+
+    Parameters
+    ----------
+    corpus : str, Path or sequence of these
+        Files, globs, directories, or ``"-"`` for standard input.
+    tokenizer : str, Path or Tokenizer
+        See `load_tokenizer`.
+    n_positions : int
+        Context length n, at least 2.
+    n_folds : int
+        Folds for cross-validation. A document's fold is a hash of its text, or of its group.
+    options : ReadOptions, optional
+        Format, columns, and how to treat invalid UTF-8.
+    workers : int, optional
+        Threads that tokenise; the result does not depend on it. By default one a core.
+    progress : callable
+        Called as ``progress("counting", bytes_read, total_bytes)``.
+
+    Returns
+    -------
+    PositionCounts
+
+    Raises
+    ------
+    CorpusError
+        When the corpus cannot be read, or has no content.
+    TokenizerError
+        When the tokenizer cannot be loaded or applied.
+    """
+    options = options or ReadOptions()
+    specs = [corpus] if isinstance(corpus, str | Path) else list(corpus)
+    loaded = load_tokenizer(tokenizer)
+    total = total_bytes(resolve_sources(specs, options))
+
+    def report(done: int) -> None:
+        progress("counting", done, total)
+
+    batches = read_documents(specs, options, on_progress=report)
+    sources = tuple(str(s) for s in specs)
+    return _count_batches(batches, loaded, n_positions, n_folds, sources, options.group, workers)
+
+
+def count_texts(
+    texts: Iterable[str],
+    tokenizer: str | Path | Tokenizer = "whitespace",
+    *,
+    groups: Iterable[str] | None = None,
+    n_positions: int = DEFAULT_N_POSITIONS,
+    n_folds: int = DEFAULT_N_FOLDS,
+    workers: int | None = None,
+    batch_size: int = 2000,
+    source: str = "texts",
+) -> PositionCounts:
+    """Count tokens by (fold, position, token) over documents in memory.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        Documents; consumed in batches, so that a generator need not fit in memory.
+    tokenizer : str, Path or Tokenizer
+        See `load_tokenizer`.
+    groups : iterable of str, optional
+        One value a document; documents that share it share a fold.
+    n_positions, n_folds, workers
+        As in `count`.
+    batch_size : int
+        Documents a batch; the result does not depend on it.
+    source : str
+        What to call the corpus in results and messages.
+
+    Returns
+    -------
+    PositionCounts
+
+    Raises
+    ------
+    CorpusError
+        When there are no documents, or none with content, or `groups` is not as long as `texts`.
+    TokenizerError
+        When the tokenizer cannot be loaded or applied.
+    """
+    if isinstance(texts, str):
+        raise CorpusError(
+            "texts is one string, expected an iterable of documents; use count(...) for a file name"
+        )
+    batches = _batched(texts, groups, batch_size, source)
+    grouped_by = None if groups is None else "groups"
+    return _count_batches(
+        batches, load_tokenizer(tokenizer), n_positions, n_folds, (source,), grouped_by, workers
+    )
+
+
+def _batched(
+    texts: Iterable[str], groups: Iterable[str] | None, batch_size: int, source: str
+) -> Iterator[DocumentBatch]:
+    documents = iter(texts)
+    values = None if groups is None else iter(groups)
+    row = 1
+    while batch := list(islice(documents, batch_size)):
+        keys = None if values is None else list(islice(values, len(batch)))
+        if keys is not None and len(keys) != len(batch):
+            raise CorpusError(f"groups ends before document {row + len(keys)}: expected one value a document")
+        yield DocumentBatch(batch, keys, source, row)
+        row += len(batch)
+    if values is not None and next(values, None) is not None:
+        raise CorpusError(f"groups has more than the {row - 1} values that match the documents")
+
+
+def _count_batches(
+    batches: Iterator[DocumentBatch],
+    tokenizer: Tokenizer,
+    n_positions: int,
+    n_folds: int,
+    sources: tuple[str, ...],
+    grouped_by: str | None,
+    workers: int | None,
+) -> PositionCounts:
+    _check_sizes(n_positions, n_folds, tokenizer, workers)
+    accumulator = _Accumulator()
+    documents = np.zeros(n_folds, np.int64)
+    empty_documents = 0
+    columns: dict[str, None] = {}
+
+    def tally(batch: DocumentBatch) -> _Tally:
+        return _tally(batch, tokenizer, n_positions, n_folds)
+
+    for part in _in_threads(tally, batches, workers or os.cpu_count() or 1):
+        accumulator.add(part.keys, part.counts)
+        documents += part.documents
+        empty_documents += part.empty_documents
+        if part.column is not None:
+            columns[part.column] = None
+    keys, counts = accumulator.result()
+    named = ", ".join(sources[:3]) + (" ..." if len(sources) > 3 else "")
+    if not documents.sum():
+        raise CorpusError(f"no documents in {named}: expected at least one")
+    if not keys.size:
+        raise CorpusError(f"all {int(documents.sum()):,} documents in {named} are empty: nothing to count")
+    cells, token = np.divmod(keys, tokenizer.id_space)
+    fold, position = np.divmod(cells, n_positions)
+    vocabulary = tokenizer.vocabulary()
+    if vocabulary is not None:
+        vocabulary, token = _sorted_vocabulary(vocabulary, token)
+    fold, position, token, counts = sum_entries(fold, position, token, counts)
+    return PositionCounts(
+        fold=fold,
+        position=position,
+        token=token,
+        count=counts,
+        n_positions=n_positions,
+        tokenizer=tokenizer.identity,
+        documents=documents,
+        empty_documents=empty_documents,
+        vocabulary=None if vocabulary is None else tuple(vocabulary),
+        sources=sources,
+        columns=tuple(columns),
+        grouped_by=grouped_by,
+    )
+
+
+def _check_sizes(n_positions: int, n_folds: int, tokenizer: Tokenizer, workers: int | None) -> None:
+    if n_positions < 2:
+        raise CountsError(f"n = {n_positions}: a distance needs at least 2 positions; use a larger -n")
+    if n_folds < 1:
+        raise CountsError(f"{n_folds} folds: expected at least 1")
+    if workers is not None and workers < 1:
+        raise CountsError(f"{workers} workers: expected at least 1")
+    if n_folds * n_positions * tokenizer.id_space >= 2**63:
+        raise CountsError(
+            f"{n_folds} folds x {n_positions} positions x {tokenizer.id_space} token ids do not fit in 64 bits: "
+            "use fewer folds or a smaller -n"
+        )
+
+
+def _tally(batch: DocumentBatch, tokenizer: Tokenizer, n_positions: int, n_folds: int) -> _Tally:
+    folds = _folds(batch, n_folds)
+    tokens = tokenizer.encode(batch.texts, n_positions)
+    cells = np.repeat(folds, tokens.lengths) * n_positions + tokens.positions
+    keys, counts = np.unique(cells * tokenizer.id_space + tokens.tokens, return_counts=True)
+    return _Tally(
+        keys=keys,
+        counts=counts.astype(np.int64),
+        documents=np.bincount(folds, minlength=n_folds).astype(np.int64),
+        empty_documents=int((tokens.lengths == 0).sum()),
+        column=batch.column,
+    )
+
+
+def _folds(batch: DocumentBatch, n_folds: int) -> NDArray[np.int64]:
+    try:
+        by_text = assign_folds(batch.texts, n_folds)
+        return by_text if batch.groups is None else assign_folds(batch.groups, n_folds)
+    except (UnicodeEncodeError, AttributeError):
+        for row, (text, group) in enumerate(
+            zip(batch.texts, batch.groups or batch.texts, strict=True), batch.first_row
+        ):
+            _check_text(text, batch.source, row)
+            _check_text(group, batch.source, row)
+        raise
+
+
+def _check_text(text: object, source: str, row: int) -> None:
+    if not isinstance(text, str):
+        raise CorpusError(f"{source!r}, row {row}: got {type(text).__name__}, expected text")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise CorpusError(f"{source!r}, row {row}: lone surrogate, which is not valid Unicode text") from None
+
+
+def _in_threads(
+    function: Callable[[DocumentBatch], _Tally], batches: Iterator[DocumentBatch], workers: int
+) -> Iterator[_Tally]:
+    """Apply a function to batches in threads, with no more batches in memory than are being worked on."""
+    running: deque[Future[_Tally]] = deque()
+    with ThreadPoolExecutor(workers, thread_name_prefix="posgeom-count") as pool:
+        try:
+            for batch in batches:
+                running.append(pool.submit(function, batch))
+                if len(running) > workers:
+                    yield running.popleft().result()
+            while running:
+                yield running.popleft().result()
+        finally:
+            for future in running:
+                future.cancel()
+
+
+def _sorted_vocabulary(words: list[str], token: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64]]:
+    """Renumber tokens by the sorted order of the words that occur, whatever order they arrived in."""
+    used = np.unique(token)
+    order = sorted(used.tolist(), key=words.__getitem__)
+    number = np.zeros(len(words), np.int64)
+    number[order] = np.arange(len(order))
+    return [words[i] for i in order], number[token]

@@ -1,0 +1,223 @@
+"""`PositionCounts`: how often each token stands at each position, fold by fold."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from posgeom.corpus.tokenizers import TokenizerIdentity
+from posgeom.errors import CountsError
+
+
+@dataclass(frozen=True)
+class PositionCounts:
+    """Sparse token counts by (fold, position, token), sorted in that order.
+
+    Attributes
+    ----------
+    fold, position, token, count : ndarray of int64, shape (n_entries,)
+        The non-zero counts. Positions are 0-based and number special tokens, which are not counted themselves.
+    n_positions : int
+        Context length that sequences were truncated to.
+    tokenizer : TokenizerIdentity
+    documents : ndarray of int64, shape (n_folds,)
+        Documents read, empty ones included.
+    empty_documents : int
+        Documents without any content token.
+    vocabulary : tuple of str or None
+        Token strings by id where the vocabulary is that of the corpus; None where ids are fixed.
+    sources : tuple of str
+        What was read, as the user named it.
+    columns : tuple of str
+        Text columns that were read; empty for plain text and FASTA.
+    grouped_by : str or None
+        Column that decided the folds; None when the text did.
+    """
+
+    fold: NDArray[np.int64]
+    position: NDArray[np.int64]
+    token: NDArray[np.int64]
+    count: NDArray[np.int64]
+    n_positions: int
+    tokenizer: TokenizerIdentity
+    documents: NDArray[np.int64]
+    empty_documents: int
+    vocabulary: tuple[str, ...] | None = None
+    sources: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    grouped_by: str | None = None
+
+    def __post_init__(self) -> None:
+        arrays = (self.fold, self.position, self.token, self.count)
+        if any(a.ndim != 1 or a.dtype != np.int64 for a in arrays) or len({a.size for a in arrays}) != 1:
+            raise CountsError(
+                "fold, position, token and count must be one-dimensional int64 arrays of one length"
+            )
+        if self.n_positions < 1 or self.n_folds < 1:
+            raise CountsError(
+                f"got {self.n_positions} positions and {self.n_folds} folds: both must be at least 1"
+            )
+        if not self.fold.size:
+            return
+        for name, array, bound in (
+            ("fold", self.fold, self.n_folds),
+            ("position", self.position, self.n_positions),
+            ("token", self.token, self._token_bound),
+        ):
+            if int(array.min()) < 0 or int(array.max()) >= bound:
+                raise CountsError(f"{name} {int(array.max())} is out of range: expected 0 to {bound - 1}")
+        if int(self.count.min()) < 1:
+            raise CountsError(f"a count is {int(self.count.min())}: counts are at least 1")
+        order = np.lexsort((self.token, self.position, self.fold))
+        if not np.array_equal(order, np.arange(order.size)):
+            raise CountsError("entries are not sorted by (fold, position, token)")
+        same = (np.diff(self.fold) == 0) & (np.diff(self.position) == 0) & (np.diff(self.token) == 0)
+        if same.any():
+            raise CountsError("an entry (fold, position, token) occurs twice")
+
+    @property
+    def _token_bound(self) -> int:
+        if self.vocabulary is not None:
+            return len(self.vocabulary)
+        return self.tokenizer.vocab_size or 0x110000
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return int(self.documents.size)
+
+    @property
+    def n_documents(self) -> int:
+        """Documents read, empty ones included."""
+        return int(self.documents.sum())
+
+    @property
+    def n_tokens(self) -> int:
+        """Content tokens counted."""
+        return int(self.count.sum())
+
+    @cached_property
+    def distinct_tokens(self) -> NDArray[np.int64]:
+        """Sorted ids of the tokens that occur, shape (n_distinct,)."""
+        return np.unique(self.token)
+
+    @property
+    def vocab_size(self) -> int:
+        """V: tokens the tokenizer knows, or distinct tokens seen where the vocabulary is open."""
+        return self.tokenizer.vocab_size or int(self.distinct_tokens.size)
+
+    @cached_property
+    def depth_by_fold(self) -> NDArray[np.int64]:
+        """Sequences of each fold with a token at each position, shape (n_folds, n_positions)."""
+        flat = np.zeros(self.n_folds * self.n_positions, np.int64)
+        np.add.at(flat, self.fold * self.n_positions + self.position, self.count)
+        return flat.reshape(self.n_folds, self.n_positions)
+
+    @property
+    def depth(self) -> NDArray[np.int64]:
+        """N_i: sequences with a token at each position, shape (n_positions,)."""
+        return np.asarray(self.depth_by_fold.sum(axis=0))
+
+    @cached_property
+    def fold_matrices(self) -> list[sparse.csr_array]:
+        """Counts of each fold as a CSR matrix, shape (n_positions, n_distinct)."""
+        columns = np.searchsorted(self.distinct_tokens, self.token)
+        shape = (self.n_positions, int(self.distinct_tokens.size))
+        bounds = np.searchsorted(self.fold, np.arange(self.n_folds + 1))
+        return [
+            sparse.csr_array((self.count[a:b], (self.position[a:b], columns[a:b])), shape=shape)
+            for a, b in zip(bounds[:-1], bounds[1:], strict=True)
+        ]
+
+    def matrix(self) -> sparse.csr_array:
+        """Counts over all folds, CSR, shape (n_positions, n_distinct); columns follow `distinct_tokens`."""
+        total = self.fold_matrices[0]
+        for other in self.fold_matrices[1:]:
+            total = total + other
+        return total
+
+    def merge(self, *others: "PositionCounts") -> "PositionCounts":
+        """Add the counts of other corpora, counted with the same settings.
+
+        Parameters
+        ----------
+        *others : PositionCounts
+
+        Returns
+        -------
+        PositionCounts
+
+        Raises
+        ------
+        CountsError
+            When context length, folds, grouping or tokenizer differ.
+        """
+        parts = (self, *others)
+        for other in others:
+            self._check_mergeable(other)
+        vocabulary, ids = _merge_vocabularies(parts)
+        fold, position, token, count = sum_entries(
+            np.concatenate([p.fold for p in parts]),
+            np.concatenate([p.position for p in parts]),
+            np.concatenate(ids),
+            np.concatenate([p.count for p in parts]),
+        )
+        return replace(
+            self,
+            fold=fold,
+            position=position,
+            token=token,
+            count=count,
+            documents=np.sum([p.documents for p in parts], axis=0, dtype=np.int64),
+            empty_documents=sum(p.empty_documents for p in parts),
+            vocabulary=vocabulary,
+            sources=tuple(s for p in parts for s in p.sources),
+            columns=tuple(dict.fromkeys(c for p in parts for c in p.columns)),
+        )
+
+    def _check_mergeable(self, other: "PositionCounts") -> None:
+        for what, mine, theirs in (
+            ("context length n", self.n_positions, other.n_positions),
+            ("number of folds", self.n_folds, other.n_folds),
+            ("group column", self.grouped_by, other.grouped_by),
+        ):
+            if mine != theirs:
+                raise CountsError(
+                    f"cannot merge counts with {what} {mine!r} and {theirs!r}: count both with the same settings"
+                )
+        if not self.tokenizer.matches(other.tokenizer):
+            raise CountsError(
+                f"cannot merge counts of different tokenizers ({self.tokenizer.name!r}, {other.tokenizer.name!r}): "
+                "count both with the same one"
+            )
+
+
+def sum_entries(
+    fold: NDArray[np.int64], position: NDArray[np.int64], token: NDArray[np.int64], count: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Sort entries by (fold, position, token) and add those that share a key."""
+    if not fold.size:
+        return fold, position, token, count
+    order = np.lexsort((token, position, fold))
+    fold, position, token, count = fold[order], position[order], token[order], count[order]
+    new = (np.diff(fold) != 0) | (np.diff(position) != 0) | (np.diff(token) != 0)
+    starts = np.concatenate([[0], np.flatnonzero(new) + 1])
+    return fold[starts], position[starts], token[starts], np.add.reduceat(count, starts)
+
+
+def _merge_vocabularies(
+    parts: Sequence[PositionCounts],
+) -> tuple[tuple[str, ...] | None, list[NDArray[np.int64]]]:
+    """The sorted union of open vocabularies, and each part's tokens renumbered into it."""
+    if parts[0].vocabulary is None:
+        return None, [p.token for p in parts]
+    union = tuple(sorted(set().union(*(p.vocabulary or () for p in parts))))
+    number = {word: i for i, word in enumerate(union)}
+    ids = []
+    for part in parts:
+        renumbered = np.fromiter((number[w] for w in part.vocabulary or ()), np.int64)
+        ids.append(renumbered[part.token])
+    return union, ids

@@ -1,0 +1,56 @@
+"""Group documents into batches of bounded size."""
+
+from collections.abc import Iterable, Iterator
+
+from posgeom.corpus import documents
+from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.sources import Source
+
+Row = tuple[int, str, str | None]
+"""A document on its way into a batch: 1-based place in the source, text, group."""
+
+
+def batched(
+    rows: Iterable[Row], source: Source, options: ReadOptions, column: str | None = None
+) -> Iterator[DocumentBatch]:
+    """Collect rows into batches, bounded by documents and by characters.
+
+    Parameters
+    ----------
+    rows : iterable of (int, str, str or None)
+        Place, text and group of each document; the group is a string exactly when `options.group` is set.
+    source : Source
+        Where they come from.
+    options : ReadOptions
+        Holds the batch size.
+    column : str, optional
+        The text column.
+
+    Yields
+    ------
+    DocumentBatch
+        At most `options.batch_size` documents and, unless it is a single one, `MAX_BATCH_CHARACTERS`.
+    """
+    texts: list[str] = []
+    groups: list[str] = []
+    first_row, n_characters = 1, 0
+
+    def batch() -> DocumentBatch:
+        return DocumentBatch(
+            texts, groups if options.group is not None else None, source.name, first_row, column
+        )
+
+    for row, text, group in rows:
+        if texts and (
+            len(texts) >= options.batch_size or n_characters + len(text) > documents.MAX_BATCH_CHARACTERS
+        ):
+            yield batch()
+            texts, groups, n_characters = [], [], 0
+        if not texts:
+            first_row = row
+        texts.append(text)
+        n_characters += len(text)
+        if group is not None:
+            groups.append(group)
+    if texts:
+        yield batch()

@@ -1,0 +1,250 @@
+"""CSV and TSV: fields with or without quotes, with or without a header."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from threading import Lock
+
+from posgeom.corpus import documents
+from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.messages import located, shown
+from posgeom.corpus.readers.batches import Row, batched
+from posgeom.corpus.readers.columns import choose_column, group_value, missing_column
+from posgeom.corpus.sources import Source
+from posgeom.corpus.streams import Stream, decode_utf8
+from posgeom.errors import CorpusError
+
+Record = tuple[int, list[str]]
+"""Line where a record starts, and its fields."""
+
+_SAMPLE_ROWS = 100
+_NO_HEADER = "; if the first row is no header, add --no-header"
+
+
+def read_csv(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
+    """Read comma-separated values, quoted unless `options.quoting` is ``"none"``.
+
+    Parameters
+    ----------
+    stream : Stream
+        The open file.
+    options : ReadOptions
+        How to read it.
+
+    Yields
+    ------
+    DocumentBatch
+        Documents in file order.
+
+    Raises
+    ------
+    CorpusError
+        When a row is malformed or a column is missing.
+    """
+    yield from _read(stream, options, ",", quoted=options.quoting != "none")
+
+
+def read_tsv(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
+    """Read tab-separated values, a quote being a plain character unless `options.quoting` is ``"csv"``.
+
+    Parameters
+    ----------
+    stream : Stream
+        The open file.
+    options : ReadOptions
+        How to read it.
+
+    Yields
+    ------
+    DocumentBatch
+        Documents in file order.
+
+    Raises
+    ------
+    CorpusError
+        When a row is malformed or a column is missing.
+    """
+    yield from _read(stream, options, "\t", quoted=options.quoting == "csv")
+
+
+def _read(stream: Stream, options: ReadOptions, separator: str, *, quoted: bool) -> Iterator[DocumentBatch]:
+    source = stream.source
+    split = _quoted_records if quoted else _plain_records
+    records = split(stream, options, separator)
+    blank: list[Record] = []
+    for first in records:
+        if not _is_blank(first[1]):
+            break
+        blank.append(first)
+    else:
+        return
+    width = len(first[1])
+    names = first[1] if options.header else [str(i + 1) for i in range(width)]
+    if not options.header:
+        records = chain(blank, [first], records)
+    rows = _checked(records, width, source)
+    group = None if options.group is None else _index(options.group, names, options, source, "--group")
+    if options.column is not None:
+        column = _index(options.column, names, options, source, "--column")
+    else:
+        sample = _sample(rows)
+        if not sample:
+            return
+        rows = chain(sample, rows)
+        candidates = [names[i] for i in _text_columns(width, sample) if i != group]
+        chosen = choose_column(names, candidates, options, source, _hint(options))
+        column = _index(chosen, names, options, source, "--column")
+    yield from batched(_rows(rows, column, group, names, source), source, options, names[column])
+
+
+def _rows(
+    records: Iterator[Record], column: int, group: int | None, names: Sequence[str], source: Source
+) -> Iterator[Row]:
+    last = max(column, -1 if group is None else group)
+    for line, fields in records:
+        if len(fields) <= last:
+            raise CorpusError(
+                f"{located(source.name, line)}: {_fields(len(fields))}: wanted at least {last + 1},"
+                f" for column {shown(names[last], 60)}; mend or remove the row"
+            )
+        value = (
+            None if group is None else group_value(fields[group], located(source.name, line), names[group])
+        )
+        yield line, fields[column], value
+
+
+def _checked(records: Iterator[Record], width: int, source: Source) -> Iterator[Record]:
+    """Leave out blank lines, but where there is one column they are empty values; refuse surplus fields."""
+    for line, fields in records:
+        if _is_blank(fields):
+            if width == 1:
+                yield line, [""]
+            continue
+        if any(fields[width:]):
+            raise CorpusError(
+                f"{located(source.name, line)}: {_fields(len(fields))}: wanted {width}, as in the first row;"
+                " mend the row, since a separator inside a value needs quotes around the value"
+            )
+        yield line, fields
+
+
+def _is_blank(fields: list[str]) -> bool:
+    return fields in ([], [""])
+
+
+def _plain_records(stream: Stream, options: ReadOptions, separator: str) -> Iterator[Record]:
+    for number, raw in stream.lines():
+        yield number, decode_utf8(raw, options, stream.source, number).split(separator)
+
+
+def _quoted_records(stream: Stream, options: ReadOptions, separator: str) -> Iterator[Record]:
+    lines = (decode_utf8(raw, options, stream.source, number) for number, raw in stream.lines(keep_ends=True))
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    with _FIELD_LIMIT.raised():
+        while True:
+            start = reader.line_num + 1
+            try:
+                fields = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                raise _malformed(error, start, reader.line_num, stream.source) from None
+            yield start, fields
+
+
+def _malformed(error: csv.Error, start: int, line: int, source: Source) -> CorpusError:
+    reason = str(error)
+    if "unexpected end of data" in reason:
+        return CorpusError(
+            f"{located(source.name, start)}: a quote opened in this row is never closed:"
+            " wanted a closing quote; if quotes are plain characters here, add --quoting none"
+        )
+    if "field larger than field limit" in reason:
+        return CorpusError(
+            f"{located(source.name, start)}: a field longer than {documents.MAX_DOCUMENT_BYTES:,} characters:"
+            " wanted shorter documents; if a quote is never closed, mend it or add --quoting none"
+        )
+    if "new-line character" in reason:
+        reason = "a carriage return inside a field without quotes"
+    return CorpusError(
+        f"{located(source.name, line)}: malformed row ({reason}):"
+        " wanted quotes around a whole field, doubled inside it;"
+        " if quotes are plain characters here, add --quoting none"
+    )
+
+
+def _sample(rows: Iterator[Record]) -> list[Record]:
+    sample: list[Record] = []
+    n_characters = 0
+    for record in rows:
+        sample.append(record)
+        n_characters += sum(map(len, record[1]))
+        if len(sample) >= _SAMPLE_ROWS or n_characters > documents.MAX_BATCH_CHARACTERS:
+            break
+    return sample
+
+
+def _text_columns(width: int, sample: Sequence[Record]) -> list[int]:
+    return [
+        i
+        for i in range(width)
+        if any(len(fields) > i and fields[i] and not _is_number(fields[i]) for _, fields in sample)
+    ]
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _index(wanted: str, names: Sequence[str], options: ReadOptions, source: Source, option: str) -> int:
+    """Find a column by name, else by 1-based number."""
+    if names.count(wanted) > 1:
+        raise CorpusError(
+            f"{shown(source.name)}: several columns named {shown(wanted, 60)}: wanted one;"
+            f" choose it by its number, {option} {names.index(wanted) + 1}"
+        )
+    if wanted in names:
+        return names.index(wanted)
+    numbers = [str(i + 1) for i in range(len(names))]
+    if wanted not in numbers:
+        raise missing_column(wanted, names, source, option, f" or its number{_hint(options)}")
+    return numbers.index(wanted)
+
+
+def _hint(options: ReadOptions) -> str:
+    return _NO_HEADER if options.header else ""
+
+
+def _fields(n: int) -> str:
+    return f"{n} field{'' if n == 1 else 's'}"
+
+
+class _FieldLimit:
+    """The csv module's limit on a field is one number for the process: raised only while a file is read."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._n_users = 0
+        self._before = 0
+
+    @contextmanager
+    def raised(self) -> Iterator[None]:
+        with self._lock:
+            if self._n_users == 0:
+                self._before = csv.field_size_limit(documents.MAX_DOCUMENT_BYTES)
+            self._n_users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_users -= 1
+                if self._n_users == 0:
+                    csv.field_size_limit(self._before)
+
+
+_FIELD_LIMIT = _FieldLimit()

@@ -1,0 +1,73 @@
+"""FASTA: a header line that starts with ``>``, then the sequence over any number of lines."""
+
+from collections.abc import Iterator
+
+from posgeom.corpus import documents
+from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.messages import located, shown, too_long
+from posgeom.corpus.readers.batches import Row, batched
+from posgeom.corpus.readers.columns import group_value, missing_column, refuse_option
+from posgeom.corpus.streams import Stream, decode_utf8
+from posgeom.errors import CorpusError
+
+_GROUPS = ("name", "description")
+
+
+def read_fasta(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
+    """Read FASTA records; the sequence, without any white space, is the document.
+
+    The group may be ``name``, the first word of the header, or ``description``, the whole header.
+
+    Parameters
+    ----------
+    stream : Stream
+        The open file.
+    options : ReadOptions
+        How to read it.
+
+    Yields
+    ------
+    DocumentBatch
+        Documents in file order; their rows are the lines of their headers.
+
+    Raises
+    ------
+    CorpusError
+        When the file does not start with a header, or an option does not fit.
+    """
+    if options.column is not None:
+        raise refuse_option("--column", "FASTA", stream.source)
+    if options.group is not None and options.group not in _GROUPS:
+        raise missing_column(options.group, _GROUPS, stream.source, "--group")
+    yield from batched(_rows(stream, options), stream.source, options)
+
+
+def _rows(stream: Stream, options: ReadOptions) -> Iterator[Row]:
+    source = stream.source
+    header: tuple[int, str | None] | None = None
+    sequence = bytearray()  # a list of short lines would take several times the memory
+    for number, raw in stream.lines():
+        line = decode_utf8(raw, options, source, number).strip()
+        if line.startswith(">"):
+            if header is not None:
+                yield header[0], sequence.decode(), header[1]
+            header = number, _group(line[1:].strip(), options, located(source.name, number))
+            sequence.clear()
+        elif header is not None:
+            sequence += "".join(line.split()).encode()
+            if len(sequence) > documents.MAX_DOCUMENT_BYTES:
+                raise too_long(source.name, header[0], "record at line")
+        elif line:
+            raise CorpusError(
+                f"{located(source.name, number)}: got {shown(line, 40)}:"
+                " wanted a FASTA header, which starts with >; say what the file is with --format"
+            )
+    if header is not None:
+        yield header[0], sequence.decode(), header[1]
+
+
+def _group(header: str, options: ReadOptions, place: str) -> str | None:
+    if options.group is None:
+        return None
+    value = header if options.group == "description" else "".join(header.split()[:1])
+    return group_value(value, place, options.group)

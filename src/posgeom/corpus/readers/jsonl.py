@@ -1,0 +1,156 @@
+"""JSON lines: an object with a text column, or a string, on each line."""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.messages import located, shown, shown_list
+from posgeom.corpus.readers.batches import Row, batched
+from posgeom.corpus.readers.columns import choose_column, group_value, refuse_option
+from posgeom.corpus.streams import Stream, decode_utf8
+from posgeom.errors import CorpusError
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_JSON_TYPES = {
+    dict: "an object",
+    list: "an array",
+    str: "a string",
+    int: "a number",
+    float: "a number",
+    bool: "a boolean",
+    type(None): "null",
+}
+
+Record = dict[str, object] | str
+
+
+def read_jsonl(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
+    """Read JSON lines; the first record decides the text column.
+
+    Blank lines hold no document. A null text is an empty document.
+
+    Parameters
+    ----------
+    stream : Stream
+        The open file.
+    options : ReadOptions
+        How to read it.
+
+    Yields
+    ------
+    DocumentBatch
+        Documents in file order.
+
+    Raises
+    ------
+    CorpusError
+        When a line is not JSON, lacks the column, or holds something other than text in it.
+    """
+    source = stream.source
+    if stream.head.lstrip()[:1] == b"[":
+        raise CorpusError(
+            f"{shown(source.name)}: a JSON array: wanted one JSON object a line;"
+            " convert it with jq -c '.[]' FILE > FILE.jsonl"
+        )
+    records = _records(stream, options)
+    first = next(records, None)
+    if first is None:
+        return
+    records = chain([first], records)
+    if isinstance(first[1], str):
+        for option, value in (("--column", options.column), ("--group", options.group)):
+            if value is not None:
+                raise refuse_option(option, "JSON strings without columns", source)
+        yield from batched(_strings(records, stream, options), source, options)
+        return
+    # A null may stand for a text: taking it for something else would choose another column in silence.
+    text_columns = [name for name, value in first[1].items() if value is None or isinstance(value, str)]
+    column = choose_column(list(first[1]), text_columns, options, source)
+    yield from batched(_texts(records, column, stream, options), source, options, column)
+
+
+def _records(stream: Stream, options: ReadOptions) -> Iterator[tuple[int, Record]]:
+    for number, raw in stream.lines():
+        if not raw.strip():
+            continue
+        place = located(stream.source.name, number)
+        try:
+            record = json.loads(decode_utf8(raw, options, stream.source, number))
+        except json.JSONDecodeError as error:
+            raise CorpusError(
+                f"{place}: not JSON at character {error.pos + 1} ({error.msg}):"
+                " wanted a whole JSON object on each line; jq -c . FILE puts them so"
+            ) from None
+        except (ValueError, RecursionError) as error:
+            reason = "nested too deeply" if isinstance(error, RecursionError) else "a number too long"
+            raise CorpusError(
+                f"{place}: JSON that cannot be read, {reason}: wanted an object with a text"
+            ) from None
+        if not isinstance(record, dict | str):
+            raise CorpusError(
+                f"{place}: got {_kind(record)}: wanted a JSON object with a text column, or a string"
+            )
+        yield number, record
+
+
+def _strings(records: Iterator[tuple[int, Record]], stream: Stream, options: ReadOptions) -> Iterator[Row]:
+    for number, record in records:
+        if not isinstance(record, str):
+            raise _mixed(record, "a string", located(stream.source.name, number))
+        yield number, _scalar_values(record, options, stream, number), None
+
+
+def _texts(
+    records: Iterator[tuple[int, Record]], column: str, stream: Stream, options: ReadOptions
+) -> Iterator[Row]:
+    for number, record in records:
+        if not isinstance(record, dict):
+            raise _mixed(record, "an object", located(stream.source.name, number))
+        text = _field(record, column, stream, number)
+        if not (text is None or isinstance(text, str)):
+            raise CorpusError(
+                f"{located(stream.source.name, number)}: column {shown(column, 60)} holds {_kind(text)}:"
+                " wanted a string; choose another with --column NAME"
+            )
+        group = None
+        if options.group is not None:
+            value = _field(record, options.group, stream, number)
+            group = group_value(value, located(stream.source.name, number), options.group)
+            group = _scalar_values(group, options, stream, number)
+        yield number, _scalar_values(text or "", options, stream, number), group
+
+
+def _field(record: dict[str, object], column: str, stream: Stream, number: int) -> object:
+    try:
+        return record[column]
+    except KeyError:
+        raise CorpusError(
+            f"{located(stream.source.name, number)}: no column {shown(column, 60)}:"
+            f" the columns here are {shown_list(list(record))};"
+            " wanted it on every line, null where there is none"
+        ) from None
+
+
+def _scalar_values(text: str, options: ReadOptions, stream: Stream, number: int) -> str:
+    r"""Refuse or replace half of a surrogate pair, which an escape such as ``\ud800`` leaves in a string."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        if options.utf8_errors == "replace":
+            return _SURROGATE.sub("\ufffd", text)
+        raise CorpusError(
+            f"{located(stream.source.name, number)}: half a surrogate pair,"
+            f" \\u{ord(text[error.start]):04x}, at character {error.start + 1} of a value:"
+            " wanted Unicode characters; put U+FFFD with --utf8-errors replace"
+        ) from None
+    return text
+
+
+def _mixed(record: Record, wanted: str, place: str) -> CorpusError:
+    return CorpusError(f"{place}: got {_kind(record)}: wanted {wanted}, as on the first line")
+
+
+def _kind(value: object) -> str:
+    return _JSON_TYPES[type(value)]

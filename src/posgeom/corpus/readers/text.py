@@ -1,0 +1,46 @@
+"""Plain text: a document a line, or a document a file."""
+
+from collections.abc import Iterator
+
+from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.readers.batches import Row, batched
+from posgeom.corpus.readers.columns import refuse_option
+from posgeom.corpus.streams import Stream, decode_utf8
+
+
+def read_text(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
+    """Read plain text.
+
+    A blank line is an empty document. With `options.whole_files` the file is one document, line ends kept.
+
+    Parameters
+    ----------
+    stream : Stream
+        The open file.
+    options : ReadOptions
+        How to read it.
+
+    Yields
+    ------
+    DocumentBatch
+        Documents in file order.
+
+    Raises
+    ------
+    CorpusError
+        When a column is asked for, or the bytes are no UTF-8 text.
+    """
+    for option, value in (("--column", options.column), ("--group", options.group)):
+        if value is not None:
+            raise refuse_option(option, "plain text", stream.source)
+    rows = _whole(stream, options) if options.whole_files else _lines(stream, options)
+    yield from batched(rows, stream.source, options)
+
+
+def _whole(stream: Stream, options: ReadOptions) -> Iterator[Row]:
+    yield 1, decode_utf8(stream.whole(), options, stream.source, 1, "document"), None
+
+
+def _lines(stream: Stream, options: ReadOptions) -> Iterator[Row]:
+    for number, line in stream.lines():
+        yield number, decode_utf8(line, options, stream.source, number), None

@@ -1,0 +1,149 @@
+"""Read a corpus: find the sources, tell their formats, hand each to its reader."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from posgeom.corpus.documents import DocumentBatch, Format, ReadOptions
+from posgeom.corpus.messages import shown
+from posgeom.corpus.readers.columns import refuse_option
+from posgeom.corpus.readers.delimited import read_csv, read_tsv
+from posgeom.corpus.readers.fasta import read_fasta
+from posgeom.corpus.readers.jsonl import read_jsonl
+from posgeom.corpus.readers.parquet import read_parquet
+from posgeom.corpus.readers.text import read_text
+from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources
+from posgeom.corpus.streams import Stream, open_stream
+from posgeom.errors import CorpusError
+
+Reader = Callable[[Stream, ReadOptions], Iterator[DocumentBatch]]
+
+READERS: dict[Format, Reader] = {
+    "text": read_text,
+    "jsonl": read_jsonl,
+    "csv": read_csv,
+    "tsv": read_tsv,
+    "parquet": read_parquet,
+    "fasta": read_fasta,
+}
+"""The reader of each format."""
+
+_FASTA_START = re.compile(rb">\s*\S[^\n]*\n[A-Za-z*-]{2,}\r?(\n|$)")
+
+
+def read_documents(
+    specs: Sequence[str | Path], options: ReadOptions, *, on_progress: Callable[[int], None] | None = None
+) -> Iterator[DocumentBatch]:
+    """Read the documents of everything named, in order.
+
+    Parameters
+    ----------
+    specs : sequence of str or Path
+        Files, glob patterns, directories, or ``-`` for standard input.
+    options : ReadOptions
+        How to read them.
+    on_progress : callable, optional
+        Called with the bytes of input, as stored on disk, used so far over all sources.
+
+    Returns
+    -------
+    iterator of DocumentBatch
+        Batches in order, none of them empty; none at all when the files hold no documents.
+
+    Raises
+    ------
+    CorpusError
+        At once when a source is missing or an option is impossible; while iterating when a file cannot be
+        read or decoded.
+    """
+    return read_sources(resolve_sources(specs, options), options, on_progress=on_progress)
+
+
+def read_sources(
+    sources: Sequence[Source], options: ReadOptions, *, on_progress: Callable[[int], None] | None = None
+) -> Iterator[DocumentBatch]:
+    """Read the documents of sources already found.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        What `resolve_sources` gave.
+    options : ReadOptions
+        How to read them.
+    on_progress : callable, optional
+        Called with the bytes of input, as stored on disk, used so far over all sources.
+
+    Returns
+    -------
+    iterator of DocumentBatch
+        Batches in order, none of them empty.
+
+    Raises
+    ------
+    CorpusError
+        As for `read_documents`.
+    """
+    if options.batch_size < 1:
+        raise CorpusError(f"got a batch size of {options.batch_size}: wanted at least 1")
+    if options.format != "auto" and options.format not in READERS:
+        raise CorpusError(f"unknown format {shown(options.format, 60)}: wanted auto, {', '.join(READERS)}")
+    return _batches(sources, options, on_progress or _ignore)
+
+
+def sniff_format(stream: Stream) -> Format:
+    """Tell a file's format by its extension and first bytes.
+
+    Parquet is known by its first bytes whatever the name. Without any extension (standard input, a pipe) JSON
+    lines and FASTA are recognised. Everything else is plain text.
+
+    Parameters
+    ----------
+    stream : Stream
+        The open file.
+
+    Returns
+    -------
+    str
+        A key of `READERS`.
+    """
+    if stream.head.startswith(b"PAR1"):
+        return "parquet"
+    suffix = stream.source.suffix
+    if suffix:
+        return FORMAT_BY_SUFFIX.get(suffix, "text")
+    if _starts_with_object(stream.head):
+        return "jsonl"
+    return "fasta" if _FASTA_START.match(stream.head) else "text"
+
+
+def _batches(
+    sources: Sequence[Source], options: ReadOptions, on_progress: Callable[[int], None]
+) -> Iterator[DocumentBatch]:
+    done = 0
+    for source in sources:
+        with open_stream(source) as stream:
+            format_ = sniff_format(stream) if options.format == "auto" else options.format
+            if options.whole_files and format_ != "text":
+                raise refuse_option("--whole-files", format_, source)
+            for batch in READERS[format_](stream, options):
+                yield batch
+                on_progress(done + stream.consumed)
+            done += stream.consumed if source.size is None else source.size
+        on_progress(done)
+
+
+def _starts_with_object(head: bytes) -> bool:
+    line, newline, _ = head.lstrip().partition(b"\n")
+    if not line.startswith(b"{"):
+        return False
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        # A first line longer than the look ahead cannot be parsed yet.
+        return not newline and re.match(rb'\{\s*"', line) is not None
+    return True
+
+
+def _ignore(n_bytes: int) -> None:
+    """Take the place of a progress callback."""

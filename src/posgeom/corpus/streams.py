@@ -1,0 +1,220 @@
+"""Open a source as bytes: decompressed, with a look ahead, split at line feeds only, decoded by policy."""
+
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import count
+from typing import BinaryIO, cast
+
+from posgeom.corpus import documents
+from posgeom.corpus.compression import ByteLayer, decompressed, sniff_codec
+from posgeom.corpus.documents import ReadOptions
+from posgeom.corpus.messages import located, looks_binary, one_line, shown, too_long
+from posgeom.corpus.sources import Source
+from posgeom.errors import CorpusError
+
+_HEAD_BYTES = 64 * 1024
+_BUFFER_BYTES = 1024 * 1024
+_BOM = b"\xef\xbb\xbf"
+_WIDE_BOMS = {  # the longer ones first: UTF-32-LE starts like UTF-16-LE
+    b"\xff\xfe\x00\x00": "UTF-32",
+    b"\x00\x00\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+
+
+class Stream:
+    """The decompressed bytes of one source.
+
+    Attributes
+    ----------
+    source : Source
+        Where the bytes come from.
+    codec : str or None
+        The compression found, by extension or first bytes.
+    head : bytes
+        The first bytes, at most 64 KiB, without a byte-order mark.
+    """
+
+    def __init__(
+        self, source: Source, codec: str | None, file_layer: ByteLayer, data_layer: ByteLayer
+    ) -> None:
+        self.source = source
+        self.codec = codec
+        self._file_layer = file_layer
+        self._reported = 0
+        self._raw_head = data_layer.peek(_HEAD_BYTES)
+        self.head = self._raw_head.removeprefix(_BOM)
+        self._reader = io.BufferedReader(data_layer, _BUFFER_BYTES)
+
+    @property
+    def consumed(self) -> int:
+        """Bytes of the file, as stored, used so far."""
+        return max(self._file_layer.consumed, self._reported)
+
+    def report_consumed(self, n_bytes: int) -> None:
+        """Tell how far a reader that opens the file by itself has come.
+
+        Parameters
+        ----------
+        n_bytes : int
+            Bytes of the file used so far.
+        """
+        self._reported = n_bytes
+
+    def lines(self, *, keep_ends: bool = False) -> Iterator[tuple[int, bytes]]:
+        r"""Iterate over the lines, split at ``\n`` and nowhere else.
+
+        Parameters
+        ----------
+        keep_ends : bool
+            Keep ``\n`` or ``\r\n`` at the end of each line.
+
+        Yields
+        ------
+        tuple of int and bytes
+            The 1-based line number and the line. The text after the last ``\n`` is a line unless it is empty.
+
+        Raises
+        ------
+        CorpusError
+            When the bytes are no UTF-8 text, or a line is longer than `MAX_DOCUMENT_BYTES`.
+        """
+        self._start_text()
+        limit = documents.MAX_DOCUMENT_BYTES
+        readline = self._reader.readline
+        for number in count(1):
+            whole = readline(limit + 2)
+            if not whole:
+                return
+            line = whole.removesuffix(b"\n").removesuffix(b"\r")
+            if len(line) > limit:
+                raise too_long(self.source.name, number)
+            if b"\0" in line:
+                raise looks_binary(located(self.source.name, number))
+            yield number, whole if keep_ends else line
+
+    def whole(self) -> bytes:
+        """Read everything, as the bytes of one document.
+
+        Returns
+        -------
+        bytes
+            The content without a byte-order mark.
+
+        Raises
+        ------
+        CorpusError
+            When the bytes are no UTF-8 text, or more than `MAX_DOCUMENT_BYTES`.
+        """
+        self._start_text()
+        content = bytearray()
+        while chunk := self._reader.read(_BUFFER_BYTES):
+            if b"\0" in chunk:
+                raise looks_binary(shown(self.source.name))
+            content += chunk
+            if len(content) > documents.MAX_DOCUMENT_BYTES:
+                raise too_long(self.source.name, 1, "document")
+        return bytes(content)
+
+    def _start_text(self) -> None:
+        name = shown(self.source.name)
+        for bom, encoding in _WIDE_BOMS.items():
+            if self._raw_head.startswith(bom):
+                raise CorpusError(
+                    f"{name}: encoded in {encoding}: wanted UTF-8;"
+                    f" convert it with iconv -f {encoding} -t UTF-8"
+                )
+        if b"\0" in self._raw_head:
+            raise looks_binary(name)
+        self._reader.read(len(self._raw_head) - len(self.head))
+
+
+@contextmanager
+def open_stream(source: Source) -> Iterator[Stream]:
+    """Open a source, decompressing by extension or first bytes.
+
+    Parameters
+    ----------
+    source : Source
+        A file or standard input, which is left open at the end.
+
+    Yields
+    ------
+    Stream
+        The decompressed bytes.
+
+    Raises
+    ------
+    CorpusError
+        When the source cannot be opened, here or while reading it: an input error, truncated or corrupt
+        compressed data.
+    """
+    name = shown(source.name)
+    with ExitStack() as stack:
+        file_layer = stack.enter_context(
+            ByteLayer(
+                _open_file(source),
+                lambda error: _input_failure(name, error),
+                close_inner=source.path is not None,
+            )
+        )
+        codec = source.codec or sniff_codec(file_layer)
+        data_layer = (
+            file_layer if codec is None else stack.enter_context(decompressed(file_layer, codec, name))
+        )
+        yield Stream(source, codec, file_layer, data_layer)
+
+
+def decode_utf8(raw: bytes, options: ReadOptions, source: Source, row: int, unit: str = "line") -> str:
+    """Decode one line or value by the policy of `options.utf8_errors`.
+
+    Parameters
+    ----------
+    raw : bytes
+        The bytes to decode.
+    options : ReadOptions
+        Holds the policy.
+    source : Source
+        Named in the message.
+    row : int
+        1-based place in the source.
+    unit : str
+        What `row` counts.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Raises
+    ------
+    CorpusError
+        When the bytes are invalid and the policy is ``"strict"``.
+    """
+    try:
+        return raw.decode("utf-8", options.utf8_errors)
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            f"{located(source.name, row, unit)}: invalid UTF-8 at byte offset {error.start}"
+            f" (0x{raw[error.start]:02x}, {error.reason}): wanted UTF-8;"
+            " convert the file, or put U+FFFD with --utf8-errors replace"
+        ) from None
+
+
+def _open_file(source: Source) -> BinaryIO:
+    if source.path is not None:
+        try:
+            return cast("BinaryIO", source.path.open("rb", buffering=0))
+        except OSError as error:
+            raise CorpusError(_input_failure(shown(source.name), error)) from None
+    binary: BinaryIO | None = getattr(sys.stdin, "buffer", None)  # closed, or replaced by a text object
+    if binary is None:
+        raise CorpusError("standard input holds no bytes to read: wanted a pipe or a file; name a file")
+    return binary
+
+
+def _input_failure(name: str, error: Exception) -> str:
+    return f"{name}: cannot read: {getattr(error, 'strerror', None) or one_line(error)}"

@@ -1,0 +1,161 @@
+"""The contract of a positional encoding: it yields distances between positions, and coordinates where it has any."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posgeom.errors import EncodingError
+from posgeom.geometry.distance_matrix import check_matrix_fits
+from posgeom.geometry.euclidean import euclidean_distances
+
+
+class Encoding(ABC):
+    """A positional encoding over the positions 0 to n - 1.
+
+    Parameters
+    ----------
+    name : str
+        As shown in tables; a spec such as ``"rope:reference=gaussian"`` where it came from one.
+    n_positions : int
+        Positions n that it is defined for.
+    n_dims : int or None
+        Width d; None for a scheme that has distances only.
+    """
+
+    def __init__(self, name: str, n_positions: int, n_dims: int | None) -> None:
+        if n_positions < 2:
+            raise EncodingError(f"encoding {name}: n = {n_positions}, expected at least 2 positions")
+        self.name = name
+        self.n_positions = n_positions
+        self.n_dims = n_dims
+
+    @abstractmethod
+    def distances(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Distances between positions.
+
+        Parameters
+        ----------
+        positions : ndarray of int, shape (m,), optional
+            All n by default.
+
+        Returns
+        -------
+        ndarray of float, shape (m, m)
+        """
+
+    def coordinates(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64] | None:  # noqa: ARG002
+        """Vectors p_i of the positions, shape (m, d), or None for a scheme that has distances only."""
+        return None
+
+    def lag_distances(self) -> NDArray[np.float64] | None:
+        """Distance as a function of the lag |i - j| = 0 .. n - 1, shape (n,), or None where it is not one."""
+        return None
+
+    def __repr__(self) -> str:
+        return f"<Encoding {self.name}: n = {self.n_positions}, d = {self.n_dims}>"
+
+    def _check(self, positions: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        if positions is None:
+            return np.arange(self.n_positions)
+        chosen = np.asarray(positions)
+        if chosen.size and (int(chosen.min()) < 0 or int(chosen.max()) >= self.n_positions):
+            raise EncodingError(
+                f"encoding {self.name} has positions 0 to {self.n_positions - 1}, asked for {int(chosen.max())}"
+            )
+        return chosen
+
+
+class PointEncoding(Encoding):
+    """An encoding given by one vector a position.
+
+    Parameters
+    ----------
+    name : str
+    points : array_like, shape (n, d)
+    positions : ndarray of int, shape (n,), optional
+        Positions that the rows stand for, where they are not 0 to n - 1.
+    n_positions : int, optional
+        Context length, where it is not the number of rows.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        points: ArrayLike,
+        positions: NDArray[np.int64] | None = None,
+        n_positions: int | None = None,
+    ) -> None:
+        matrix = np.asarray(points)
+        if matrix.ndim != 2 or matrix.shape[1] < 1:
+            raise EncodingError(f"encoding {name} has shape {matrix.shape}: expected (positions, dimensions)")
+        if not np.issubdtype(matrix.dtype, np.number) or np.iscomplexobj(matrix):
+            raise EncodingError(f"encoding {name} holds {matrix.dtype} values: expected real numbers")
+        self._points = matrix.astype(np.float64)
+        if not np.isfinite(self._points).all():
+            row, column = np.argwhere(~np.isfinite(self._points))[0]
+            raise EncodingError(
+                f"encoding {name} holds {self._points[row, column]} at row {row}, column {column}: expected finite "
+                "numbers"
+            )
+        super().__init__(name, n_positions or matrix.shape[0], matrix.shape[1])
+        self._rows: NDArray[np.int64] | None = None
+        if positions is not None:
+            self._rows = np.full(self.n_positions, -1)
+            self._rows[positions] = np.arange(matrix.shape[0])
+
+    def coordinates(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Vectors p_i of the positions, shape (m, d)."""
+        chosen = self._check(positions)
+        if self._rows is None:
+            return self._points[chosen]
+        rows = self._rows[chosen]
+        if (rows < 0).any():
+            raise EncodingError(f"encoding {self.name} has no vector for position {int(chosen[rows < 0][0])}")
+        return self._points[rows]
+
+    def distances(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Euclidean distances between the vectors, shape (m, m)."""
+        return euclidean_distances(self.coordinates(positions))
+
+
+class LagEncoding(Encoding):
+    """An encoding whose distance depends on the lag alone, so that nothing of size n x d is needed for scores.
+
+    Parameters
+    ----------
+    name : str
+    n_positions, n_dims : int
+        Context length n and width d (None without coordinates).
+    lag_distances : ndarray of float, shape (n,)
+        Distance at lag 0 to n - 1.
+    coordinates : callable, optional
+        From positions, shape (m,), to vectors, shape (m, d).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        n_positions: int,
+        n_dims: int | None,
+        lag_distances: NDArray[np.float64],
+        coordinates: Callable[[NDArray[np.int64]], NDArray[np.float64]] | None = None,
+    ) -> None:
+        super().__init__(name, n_positions, n_dims)
+        self._lag_distances = np.asarray(lag_distances, np.float64)
+        self._coordinates = coordinates
+
+    def lag_distances(self) -> NDArray[np.float64]:
+        """Distance at lag 0 to n - 1, shape (n,)."""
+        return self._lag_distances
+
+    def distances(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Distances between positions, looked up by lag, shape (m, m)."""
+        chosen = self._check(positions)
+        check_matrix_fits(chosen.size)
+        return self._lag_distances[np.abs(chosen[:, None] - chosen)]
+
+    def coordinates(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64] | None:
+        """Vectors p_i of the positions, shape (m, d), or None."""
+        return None if self._coordinates is None else self._coordinates(self._check(positions))

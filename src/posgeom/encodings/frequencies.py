@@ -1,0 +1,54 @@
+"""Geometric frequencies, and the distances that a bank of rotations induces."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posgeom.errors import EncodingError
+
+
+def check_base(base: float) -> None:
+    """Refuse a base that gives no frequencies."""
+    if not base > 0 or not np.isfinite(base):
+        raise EncodingError(f"base {base:g}: expected a positive number")
+
+
+def check_width(n_dims: int) -> None:
+    """Refuse a width below 1."""
+    if n_dims < 1:
+        raise EncodingError(f"d = {n_dims}: expected at least 1 dimension")
+
+
+def inverse_frequencies(n_dims: int, base: float) -> NDArray[np.float64]:
+    """omega_k = base^(-2k/d) for k = 0 .. ceil(d/2) - 1, in radians a position (``inv_freq``)."""
+    return np.asarray(base ** (-np.arange(0, n_dims, 2) / n_dims))
+
+
+def tensor2tensor_frequencies(n_dims: int, base: float) -> NDArray[np.float64]:
+    """omega_k = base^(-k/(d/2 - 1)), which ends at exactly 1/base; one frequency alone is 1."""
+    n_pairs = (n_dims + 1) // 2
+    return np.asarray(base ** (-np.arange(n_pairs) / max(n_pairs - 1, 1)))
+
+
+def rotation_lag_distances(
+    n_positions: int, frequencies: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Distance at each lag of a sum of rotations: d^2(l) = sum_k w_k 4 sin^2(omega_k l / 2).
+
+    The half-angle form keeps its digits where 2 - 2 cos cancels.
+
+    Parameters
+    ----------
+    n_positions : int
+    frequencies : ndarray of float, shape (k,)
+    weights : ndarray of float, shape (k,)
+        Squared radius of each rotation.
+
+    Returns
+    -------
+    ndarray of float, shape (n_positions,)
+    """
+    squared = np.zeros(n_positions)
+    half_lag = np.arange(n_positions) / 2
+    for omega, weight in zip(frequencies, weights, strict=True):
+        squared += 4 * weight * np.sin(omega * half_lag) ** 2
+    return np.sqrt(squared)

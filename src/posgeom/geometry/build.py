@@ -1,0 +1,226 @@
+"""From counts to a geometry: plug-in and cross-validated distances over the same positions."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posgeom.corpus.counts import PositionCounts
+from posgeom.errors import GeometryError
+from posgeom.geometry.crossval import (
+    DEFAULT_N_SPLITS,
+    balanced_splits,
+    crossval_squared,
+    half_depths,
+)
+from posgeom.geometry.depth import Selection, select_positions
+from posgeom.geometry.distance_matrix import DistanceMatrix, check_matrix_fits
+from posgeom.geometry.distributions import position_distributions
+from posgeom.geometry.mds import MDS, Spectrum, classical_mds, spectrum_of
+from posgeom.geometry.metrics import Metric, metric_named
+from posgeom.progress import ProgressHook, silent
+
+Estimator = Literal["crossval", "plugin"]
+EmptyPolicy = Literal["mask", "uniform"]
+Depth = Literal["common", "full"]
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """The geometry of the positions of a corpus.
+
+    Attributes
+    ----------
+    plugin : DistanceMatrix
+        Distances between observed token frequencies at full depth; biased upwards by sampling noise.
+    crossval : DistanceMatrix or None
+        Cross-validated distances at `depth`; None when the estimator is the plug-in one.
+    crossval_full_depth : DistanceMatrix or None
+        The same without rarefaction: comparable with the plug-in mean, but not between positions whose depths
+        differ.
+    estimator : str
+        Which of these `distances` is: ``"crossval"`` or ``"plugin"``.
+    empty : str
+        Policy for positions without data.
+    metric : Metric
+    selection : Selection
+        Used and masked positions.
+    depth : int or None
+        Sequences a position in each half that counts were rarefied to; None where they were not.
+    rank : int
+        Rank of B for the plug-in distances over every position with data and, where there are empty positions,
+        the uniform distribution that stands for them (the paper's rank, whatever the policy here).
+    n_positions : int
+        Context length n, masked positions included.
+    position_depth : ndarray of int, shape (n_positions,)
+        Sequences with a token at each position.
+    n_folds, n_splits, seed : int
+        Folds of the counts, splits averaged over (0 for the plug-in estimator) and the seed that chose them.
+    """
+
+    plugin: DistanceMatrix
+    crossval: DistanceMatrix | None
+    crossval_full_depth: DistanceMatrix | None
+    estimator: Estimator
+    empty: EmptyPolicy
+    metric: Metric
+    selection: Selection
+    depth: int | None
+    rank: int
+    n_positions: int
+    position_depth: NDArray[np.int64]
+    n_folds: int
+    n_splits: int
+    seed: int
+
+    @property
+    def distances(self) -> DistanceMatrix:
+        """The distances that scores refer to."""
+        return self.plugin if self.crossval is None else self.crossval
+
+    @property
+    def positions(self) -> NDArray[np.int64]:
+        """Used positions, shape (m,)."""
+        return self.selection.positions
+
+    @cached_property
+    def _mds(self) -> MDS:
+        return classical_mds(self.distances)
+
+    def mds(self) -> MDS:
+        """Classical MDS of `distances`; computed once."""
+        return self._mds
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """Spectrum of B for `distances`."""
+        return self._mds.spectrum
+
+    @cached_property
+    def plugin_spectrum(self) -> Spectrum:
+        """Spectrum of B for the plug-in distances over the used positions."""
+        return self.spectrum if self.crossval is None else spectrum_of(self.plugin.squared)
+
+
+def geometry(
+    counts: PositionCounts,
+    *,
+    metric: str = "hellinger",
+    estimator: Estimator | None = None,
+    empty: EmptyPolicy = "mask",
+    min_depth: int | None = None,
+    depth: Depth = "common",
+    n_splits: int = DEFAULT_N_SPLITS,
+    seed: int = 0,
+    progress: ProgressHook = silent,
+) -> Geometry:
+    """Estimate the geometry of the positions of a corpus.
+
+    Parameters
+    ----------
+    counts : PositionCounts
+    metric : str
+        One of `posgeom.geometry.metrics.METRICS`.
+    estimator : {"crossval", "plugin"}, optional
+        ``"crossval"`` is unbiased around zero; ``"plugin"`` is the paper's. By default cross-validated where
+        the metric has such an estimator.
+    empty : {"mask", "uniform"}
+        Positions without data: leave them out, or treat them as uniform over V, as the paper does.
+    min_depth : int, optional
+        Sequences that a position with data needs to take part. By default `choose_min_depth`.
+    depth : {"common", "full"}
+        Whether cross-validated frequencies are rarefied to the depth of the shallowest used position, so that
+        unequal depth is not mistaken for distance.
+    n_splits : int
+        Balanced splits of the folds to average over.
+    seed : int
+        Chooses the splits.
+    progress : callable
+        Called as ``progress(stage, done, total)``.
+
+    Returns
+    -------
+    Geometry
+
+    Raises
+    ------
+    GeometryError
+        When fewer than two positions can be used, the metric has no such estimator, or an argument is not one
+        of the choices.
+    """
+    chosen = metric_named(metric)
+    estimator = _check_choices(chosen, estimator, empty, depth, n_splits)
+    splits = []
+    half_depth = None
+    if estimator == "crossval":
+        folds = np.flatnonzero(counts.depth_by_fold.any(axis=1)).tolist()
+        splits = balanced_splits(folds, n_splits, seed)
+        half_depth = half_depths(counts, splits)
+    selection = select_positions(counts.depth, min_depth=min_depth, empty=empty, half_depth=half_depth)
+    positions = selection.positions
+    check_matrix_fits(positions.size)
+    plugin, rank = _plugin(counts, chosen, selection)
+    crossval = full_depth = None
+    common_depth = None
+    if estimator == "crossval" and half_depth is not None and chosen.crossval_scale is not None:
+        occupied = counts.depth[positions] > 0
+        if depth == "common" and occupied.any():
+            common_depth = int(half_depth[positions[occupied]].min())
+
+        def estimate(at: int | None) -> DistanceMatrix:
+            squared = crossval_squared(counts, positions, splits, at, progress=progress)
+            return DistanceMatrix.from_squared(
+                squared * (chosen.crossval_scale or 1), positions, metric, "crossval", counts.depth[positions]
+            )
+
+        full_depth = estimate(None)
+        crossval = full_depth if common_depth is None else estimate(common_depth)
+    return Geometry(
+        plugin=plugin,
+        crossval=crossval,
+        crossval_full_depth=full_depth,
+        estimator=estimator,
+        empty=empty,
+        metric=chosen,
+        selection=selection,
+        depth=common_depth,
+        rank=rank,
+        n_positions=counts.n_positions,
+        position_depth=counts.depth,
+        n_folds=counts.n_folds,
+        n_splits=len(splits),
+        seed=seed,
+    )
+
+
+def _check_choices(
+    metric: Metric, estimator: Estimator | None, empty: EmptyPolicy, depth: Depth, n_splits: int
+) -> Estimator:
+    for name, value, choices in (
+        ("estimator", estimator, (None, "crossval", "plugin")),
+        ("empty", empty, ("mask", "uniform")),
+        ("depth", depth, ("common", "full")),
+    ):
+        if value not in choices:
+            raise GeometryError(f"{name} {value!r}: expected one of {', '.join(c for c in choices if c)}")
+    if n_splits < 1:
+        raise GeometryError(f"{n_splits} splits: expected at least 1")
+    if estimator == "crossval" and metric.crossval_scale is None:
+        raise GeometryError(
+            f"metric {metric.name} has no cross-validated estimator: use --estimator plugin (biased upwards by "
+            "sampling noise) or --metric hellinger"
+        )
+    return estimator or ("plugin" if metric.crossval_scale is None else "crossval")
+
+
+def _plugin(counts: PositionCounts, metric: Metric, selection: Selection) -> tuple[DistanceMatrix, int]:
+    """Plug-in distances over the used positions, and the paper's rank over all positions."""
+    every = position_distributions(counts, np.arange(counts.n_positions))
+    distinct = metric.distances(every.rows)
+    matrix = every.expand(distinct)
+    used = selection.positions
+    plugin = DistanceMatrix(matrix[np.ix_(used, used)], used, metric.name, "plugin", counts.depth[used])
+    # Copies of one point do not change the rank, so the empty positions count as the single one they are.
+    return plugin, spectrum_of(distinct**2).rank

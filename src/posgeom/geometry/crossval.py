@@ -1,0 +1,172 @@
+"""Cross-validated squared Hellinger distances: unbiased around zero, so that noise is not geometry.
+
+The idea is that of the crossnobis distance of representational similarity analysis (Walther et al. 2016): noise
+of two disjoint halves of the documents is independent, so it has mean zero in the product of the halves.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.stats import binom
+
+from posgeom.corpus.counts import PositionCounts
+from posgeom.errors import GeometryError
+from posgeom.geometry.gram import cross_gram
+from posgeom.geometry.rarefaction import rarefied_rows
+from posgeom.progress import ProgressHook, silent
+
+DEFAULT_N_SPLITS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Two disjoint halves of the folds."""
+
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+
+
+def balanced_splits(folds: list[int], n_splits: int, seed: int) -> list[Split]:
+    """Distinct splits of the folds into two halves of equal size (or off by one).
+
+    Parameters
+    ----------
+    folds : list of int
+        Folds that hold documents.
+    n_splits : int
+        Splits wanted; all there are when there are not so many.
+    seed : int
+        Decides which ones.
+
+    Returns
+    -------
+    list of Split
+
+    Raises
+    ------
+    GeometryError
+        When there are fewer than two folds.
+    """
+    if len(folds) < 2:
+        raise GeometryError(
+            f"cross-validation needs documents in at least 2 folds, got {len(folds)}: give it more documents, more "
+            "folds or more groups, or use --estimator plugin"
+        )
+    first, rest = folds[0], folds[1:]
+    half = len(folds) // 2
+    # The half that holds the first fold names the split, so no split comes twice under another name.
+    sizes = [half] if len(folds) % 2 == 0 else [half, half + 1]
+    available = sum(comb(len(rest), size - 1) for size in sizes)
+    if available <= n_splits:
+        chosen = [set(c) | {first} for size in sizes for c in combinations(rest, size - 1)]
+    else:
+        chosen = list(_random_halves(first, rest, sizes, n_splits, np.random.default_rng(seed)))
+    return [Split(tuple(sorted(a)), tuple(sorted(set(folds) - a))) for a in chosen]
+
+
+def _random_halves(
+    first: int, rest: list[int], sizes: list[int], n_splits: int, rng: np.random.Generator
+) -> Iterator[set[int]]:
+    seen: set[frozenset[int]] = set()
+    weights = np.array([comb(len(rest), size - 1) for size in sizes], dtype=float)
+    while len(seen) < n_splits:
+        size = int(rng.choice(sizes, p=weights / weights.sum()))
+        half = frozenset([first, *rng.choice(rest, size - 1, replace=False).tolist()])
+        if half not in seen:
+            seen.add(half)
+            yield set(half)
+
+
+def half_depths(counts: PositionCounts, splits: list[Split]) -> NDArray[np.int64]:
+    """Smallest number of sequences that any half of any split has at each position, shape (n_positions,)."""
+    by_fold = counts.depth_by_fold
+    halves = [by_fold[list(half)].sum(axis=0) for split in splits for half in (split.a, split.b)]
+    return np.asarray(np.min(halves, axis=0))
+
+
+def crossval_squared(
+    counts: PositionCounts,
+    positions: NDArray[np.int64],
+    splits: list[Split],
+    depth: int | None,
+    *,
+    progress: ProgressHook = silent,
+) -> NDArray[np.float64]:
+    """Cross-validated squared Hellinger distances.
+
+    For each split G = (R_a R_b^T + R_b R_a^T) / 2 with R the square-root frequencies of a half; averaged over
+    splits, d^2_ij = G_ii + G_jj - 2 G_ij.
+
+    Parameters
+    ----------
+    counts : PositionCounts
+    positions : ndarray of int, shape (m,)
+        Positions to use. One without data at all has the uniform distribution in both halves; any other needs
+        a token in every half.
+    splits : list of Split
+    depth : int or None
+        Common depth that every position of every half is rarefied to; None leaves depths as they are.
+    progress : callable
+        Called as ``progress("cross-validating", splits_done, n_splits)``.
+
+    Returns
+    -------
+    ndarray of float, shape (m, m)
+        Symmetric with a zero diagonal; negative where the noise happens to be.
+    """
+    occupied = counts.depth[positions] > 0
+    used = [matrix[positions[occupied]] for matrix in counts.fold_matrices]
+    uniform = None if occupied.all() else _uniform_roots(counts, depth)
+    n_rows = int(occupied.sum()) + (uniform is not None)
+    gram = np.zeros((n_rows, n_rows))
+    for done, split in enumerate(splits):
+        progress("cross-validating", done, len(splits))
+        a, b = (_square_roots(_total(used, half), depth, uniform) for half in (split.a, split.b))
+        gram += cross_gram(a, b)
+    progress("cross-validating", len(splits), len(splits))
+    gram = (gram + gram.T) / (2 * len(splits))
+    norms = np.diagonal(gram)
+    row_of_position = np.where(occupied, np.cumsum(occupied) - 1, n_rows - 1)
+    squared = (norms[:, None] + norms - 2 * gram)[np.ix_(row_of_position, row_of_position)]
+    np.fill_diagonal(squared, 0)
+    return np.asarray(squared)
+
+
+def _total(matrices: list[sparse.csr_array], folds: tuple[int, ...]) -> sparse.csr_array:
+    total = matrices[folds[0]]
+    for fold in folds[1:]:
+        total = total + matrices[fold]
+    return total
+
+
+def _square_roots(
+    counts: sparse.csr_array, depth: int | None, uniform: NDArray[np.float64] | None
+) -> sparse.csr_array:
+    """Square-root frequencies of a half, shape (m, V), with a last row for the positions without data."""
+    if depth is not None:
+        roots = rarefied_rows(counts, depth)
+    else:
+        totals = np.repeat(np.asarray(counts.sum(axis=1)).ravel(), np.diff(counts.indptr))
+        roots = sparse.csr_array((np.sqrt(counts.data / totals), counts.indices, counts.indptr), shape=counts.shape)
+    if uniform is None:
+        return roots
+    roots.resize(roots.shape[0], uniform.size)
+    return sparse.csr_array(sparse.vstack([roots, sparse.csr_array(uniform[None])], format="csr"))
+
+
+def _uniform_roots(counts: PositionCounts, depth: int | None) -> NDArray[np.float64]:
+    """What a sample of `depth` tokens of the uniform distribution shows in expectation."""
+    n_seen = int(counts.distinct_tokens.size)
+    if depth is None:
+        root = np.sqrt(1 / counts.vocab_size)
+    else:
+        x = np.arange(depth + 1)
+        root = float((binom.pmf(x, depth, 1 / counts.vocab_size) * np.sqrt(x / depth)).sum())
+    out = np.full(n_seen + 1, root)
+    out[-1] = root * np.sqrt(counts.vocab_size - n_seen)  # all unseen tokens in one column
+    return out

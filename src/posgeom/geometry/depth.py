@@ -1,0 +1,107 @@
+"""How many sequences a position needs to take part, and which positions do."""
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posgeom.errors import GeometryError
+
+SHARE_OF_DEEPEST = 0.05
+ENOUGH = 100
+
+
+def choose_min_depth(depth: NDArray[np.int64]) -> int:
+    """Default minimum depth: 5 % of the deepest position's, and at least 100 where the corpus has that many.
+
+    All positions are rarefied to the shallowest one kept, so one rare far position would cost every other
+    position its precision. The floor of 100 is lowered to half of the deepest position's depth in corpora that
+    small, so that they are analysed at all.
+
+    Parameters
+    ----------
+    depth : ndarray of int, shape (n,)
+        Sequences with a token at each position.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
+    deepest = int(depth.max(initial=0))
+    return max(1, ceil(SHARE_OF_DEEPEST * deepest), min(ENOUGH, ceil(deepest / 2)))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which positions a geometry uses, and why not the others.
+
+    Attributes
+    ----------
+    positions : ndarray of int, shape (m,)
+        Used positions, increasing.
+    empty : ndarray of int
+        Positions without data. They are among `positions` under the policy ``"uniform"``.
+    shallow : ndarray of int
+        Positions with data, but with less than the minimum depth (or none in some half of the corpus); masked.
+    min_depth : int
+    chosen_automatically : bool
+    """
+
+    positions: NDArray[np.int64]
+    empty: NDArray[np.int64]
+    shallow: NDArray[np.int64]
+    min_depth: int
+    chosen_automatically: bool
+
+
+def select_positions(
+    depth: NDArray[np.int64],
+    *,
+    min_depth: int | None,
+    empty: str,
+    half_depth: NDArray[np.int64] | None,
+) -> Selection:
+    """Choose the positions that take part.
+
+    Parameters
+    ----------
+    depth : ndarray of int, shape (n,)
+        Sequences with a token at each position.
+    min_depth : int or None
+        None chooses by `choose_min_depth`.
+    empty : str
+        ``"mask"`` leaves positions without data out, ``"uniform"`` keeps them as the uniform distribution.
+    half_depth : ndarray of int or None, shape (n,)
+        Smallest depth in any half of any split, when the estimator is cross-validated.
+
+    Returns
+    -------
+    Selection
+
+    Raises
+    ------
+    GeometryError
+        When fewer than two positions are left.
+    """
+    if min_depth is not None and min_depth < 1:
+        raise GeometryError(f"minimum depth {min_depth}: expected at least 1")
+    threshold = choose_min_depth(depth) if min_depth is None else min_depth
+    deep = depth >= threshold
+    if half_depth is not None:
+        deep &= half_depth > 0
+    is_empty = depth == 0
+    used = deep | is_empty if empty == "uniform" else deep
+    if int(used.sum()) < 2:
+        raise GeometryError(
+            f"{int(used.sum())} of {depth.size} positions have {threshold} sequences or more (the deepest has "
+            f"{int(depth.max())}): a geometry needs 2; lower --min-depth, add text, or raise -n"
+        )
+    return Selection(
+        positions=np.flatnonzero(used),
+        empty=np.flatnonzero(is_empty),
+        shallow=np.flatnonzero(~deep & ~is_empty),
+        min_depth=threshold,
+        chosen_automatically=min_depth is None,
+    )

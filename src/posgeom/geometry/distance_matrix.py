@@ -1,0 +1,146 @@
+"""`DistanceMatrix`: validated pairwise distances, labelled by position."""
+
+import os
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posgeom.errors import GeometryError
+
+ASYMMETRY_TOLERANCE = 1e-8
+"""Asymmetry up to this share of the largest entry is round-off and is averaged away; beyond it is an error."""
+_MATRICES_AT_ONCE = 4
+
+
+def check_matrix_fits(n: int) -> None:
+    """Refuse a dense n x n problem that the machine's memory cannot hold.
+
+    Parameters
+    ----------
+    n : int
+        Number of positions.
+
+    Raises
+    ------
+    GeometryError
+        When a handful of n x n float64 matrices exceeds the physical memory.
+    """
+    needed = _MATRICES_AT_ONCE * 8 * n * n
+    try:
+        available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # no such query on this system
+        return
+    if needed > available:
+        raise GeometryError(
+            f"{n:,} positions need {8 * n * n / 1e9:,.1f} GB for one distance matrix and {needed / 1e9:,.1f} GB to "
+            f"work on it, this machine has {available / 1e9:,.1f} GB: use a smaller -n"
+        )
+
+
+@dataclass(frozen=True)
+class DistanceMatrix:
+    """Pairwise distances between sequence positions.
+
+    Attributes
+    ----------
+    values : ndarray of float, shape (m, m)
+        Distances: finite, non-negative, exactly symmetric, zero on the diagonal.
+    positions : ndarray of int, shape (m,)
+        0-based sequence position of each row, increasing.
+    metric : str
+        Such as ``"hellinger"``.
+    estimator : str
+        ``"plugin"``, ``"crossval"`` or ``"given"``.
+    depth : ndarray of int or None, shape (m,)
+        Sequences that each row rests on.
+    squared : ndarray of float, shape (m, m)
+        Squared distances as estimated. An unbiased estimate may be negative, and stays so here; in `values` it
+        is 0.
+    """
+
+    values: NDArray[np.float64]
+    positions: NDArray[np.int64]
+    metric: str
+    estimator: str
+    depth: NDArray[np.int64] | None = None
+    squared: NDArray[np.float64] = field(default=None, repr=False)  # type: ignore[assignment]  # set below
+
+    def __post_init__(self) -> None:
+        values = _symmetric(self.values, "distance matrix")
+        if (values < 0).any():
+            raise GeometryError(f"a distance is negative ({values.min():g}): expected 0 or more")
+        squared = values**2 if self.squared is None else _symmetric(self.squared, "squared distances")
+        positions = np.asarray(self.positions, np.int64)
+        if positions.shape != values.shape[:1] or (np.diff(positions) <= 0).any():
+            raise GeometryError(f"positions must be {values.shape[0]} increasing numbers, one a row of the matrix")
+        for name, array in (("values", values), ("squared", squared), ("positions", positions)):
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    @classmethod
+    def from_squared(
+        cls,
+        squared: ArrayLike,
+        positions: NDArray[np.int64],
+        metric: str,
+        estimator: str,
+        depth: NDArray[np.int64] | None = None,
+    ) -> "DistanceMatrix":
+        """Build from squared distances, which may be negative where the estimator is unbiased.
+
+        Parameters
+        ----------
+        squared : array_like, shape (m, m)
+        positions, metric, estimator, depth
+            As the attributes.
+
+        Returns
+        -------
+        DistanceMatrix
+        """
+        array = np.asarray(squared, np.float64)
+        return cls(np.sqrt(np.maximum(array, 0)), positions, metric, estimator, depth, array)
+
+    def __len__(self) -> int:
+        return int(self.positions.size)
+
+    @property
+    def pairs(self) -> NDArray[np.float64]:
+        """Distances of the pairs i < j, row by row, shape (m (m - 1) / 2,)."""
+        return np.asarray(self.values[np.triu_indices(len(self), 1)])
+
+    @property
+    def mean_squared(self) -> float:
+        """Mean estimated squared distance over the pairs i < j, negative estimates included."""
+        return float(self.squared[np.triu_indices(len(self), 1)].mean())
+
+    @property
+    def negative_share(self) -> float:
+        """Share of the pairs i < j whose estimated squared distance is below zero."""
+        return float((self.squared[np.triu_indices(len(self), 1)] < 0).mean())
+
+
+def _symmetric(matrix: ArrayLike, what: str) -> NDArray[np.float64]:
+    """A validated, exactly symmetric float64 copy."""
+    array = np.array(matrix, np.float64)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise GeometryError(f"{what} has shape {array.shape}: expected a square matrix")
+    if array.shape[0] < 2:
+        raise GeometryError(f"{what} has {array.shape[0]} positions: expected at least 2")
+    if not np.isfinite(array).all():
+        i, j = np.argwhere(~np.isfinite(array))[0]
+        raise GeometryError(f"{what} holds {array[i, j]} at ({i}, {j}): expected finite numbers")
+    largest = float(np.abs(array).max())
+    gap = np.abs(array - array.T)
+    if float(gap.max()) > ASYMMETRY_TOLERANCE * largest:
+        i, j = np.unravel_index(int(gap.argmax()), gap.shape)
+        raise GeometryError(
+            f"{what} is not symmetric: {array[i, j]:g} at ({i}, {j}) and {array[j, i]:g} at ({j}, {i}); a "
+            "triangular matrix must be completed first"
+        )
+    if float(np.abs(np.diagonal(array)).max()) > ASYMMETRY_TOLERANCE * largest:
+        raise GeometryError(f"{what} has a non-zero diagonal: a position's distance to itself is 0")
+    array = (array + array.T) / 2
+    np.fill_diagonal(array, 0)
+    return array

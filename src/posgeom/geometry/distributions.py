@@ -1,0 +1,62 @@
+"""Token distributions of positions, empty ones included where the policy says so."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from posgeom.corpus.counts import PositionCounts
+
+
+@dataclass(frozen=True)
+class PositionDistributions:
+    """Distinct token distributions, and which one each position has.
+
+    Attributes
+    ----------
+    rows : CSR array of float, shape (k, n_distinct + 1)
+        One distribution a row, rows sum to 1. The last column is the probability of all tokens that the corpus
+        does not hold together; lumping them is exact for every metric here, since no other row has mass there.
+    row_of_position : ndarray of int, shape (m,)
+        Row of each position: all empty positions share one.
+    """
+
+    rows: sparse.csr_array
+    row_of_position: NDArray[np.int64]
+
+    def expand(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+        """From a matrix over distinct rows, shape (k, k), to one over positions, shape (m, m)."""
+        return matrix[np.ix_(self.row_of_position, self.row_of_position)]
+
+
+def uniform_row(counts: PositionCounts) -> NDArray[np.float64]:
+    """The uniform distribution over V tokens, in the columns of `PositionDistributions.rows`."""
+    n_seen, vocab_size = int(counts.distinct_tokens.size), counts.vocab_size
+    row = np.full(n_seen + 1, 1 / vocab_size)
+    row[-1] = (vocab_size - n_seen) / vocab_size
+    return row
+
+
+def position_distributions(counts: PositionCounts, positions: NDArray[np.int64]) -> PositionDistributions:
+    """Plug-in distributions mu_i = c_i / N_i; a position without data gets the uniform one.
+
+    Parameters
+    ----------
+    counts : PositionCounts
+    positions : ndarray of int, shape (m,)
+
+    Returns
+    -------
+    PositionDistributions
+    """
+    occupied = counts.depth[positions] > 0
+    matrix = counts.matrix()[positions[occupied]]
+    totals = np.repeat(np.asarray(matrix.sum(axis=1)).ravel(), np.diff(matrix.indptr))
+    width = int(counts.distinct_tokens.size) + 1
+    rows = sparse.csr_array((matrix.data / totals, matrix.indices, matrix.indptr), shape=(matrix.shape[0], width))
+    row_of_position = np.cumsum(occupied) - 1
+    if not occupied.all():
+        row_of_position[~occupied] = rows.shape[0]
+        rows = sparse.csr_array(sparse.vstack([rows, sparse.csr_array(uniform_row(counts)[None])], format="csr"))
+    return PositionDistributions(rows, row_of_position.astype(np.int64))

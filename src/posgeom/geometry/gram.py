@@ -1,0 +1,36 @@
+"""Inner products of sparse rows: one product for frequent tokens, another for rare ones."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+_DENSE_FROM = 0.05
+"""Columns filled in this share of the rows go through a dense product, which is faster for them."""
+_BLOCK_CELLS = 1 << 23
+"""Cells of a dense block, so that memory stays bounded whatever the vocabulary."""
+
+
+def cross_gram(a: sparse.csr_array, b: sparse.csr_array) -> NDArray[np.float64]:
+    """A B^T for two sparse matrices with the same columns.
+
+    Parameters
+    ----------
+    a, b : CSR array of float, shapes (m, V) and (k, V)
+
+    Returns
+    -------
+    ndarray of float, shape (m, k)
+    """
+    m = max(a.shape[0], 1)
+    filled = np.bincount(a.indices, minlength=a.shape[1])
+    frequent = np.flatnonzero(filled > _DENSE_FROM * m)
+    rare = np.flatnonzero((filled > 0) & (filled <= _DENSE_FROM * m))
+    a_by_token, b_by_token = a.tocsc(), b.tocsc()
+    out = np.zeros((a.shape[0], b.shape[0]))
+    width = max(1, _BLOCK_CELLS // max(a.shape[0], b.shape[0]))
+    for start in range(0, frequent.size, width):
+        block = frequent[start : start + width]
+        out += a_by_token[:, block].toarray() @ b_by_token[:, block].toarray().T
+    if rare.size:
+        out += (a_by_token[:, rare].tocsr() @ b_by_token[:, rare].T.tocsr()).toarray()
+    return out

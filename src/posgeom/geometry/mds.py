@@ -1,0 +1,156 @@
+"""Classical multidimensional scaling (Algorithm 1 of the paper) with its whole spectrum."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from posgeom.errors import GeometryError
+from posgeom.geometry.distance_matrix import DistanceMatrix, check_matrix_fits
+
+_SIGN_TIE = 1e-9
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Eigenvalues of the double-centred matrix B = -1/2 J D^2 J.
+
+    Attributes
+    ----------
+    eigenvalues : ndarray of float, shape (m,)
+        All of them, largest first, negative ones included.
+    tolerance : float
+        Magnitude up to which an eigenvalue is round-off.
+    """
+
+    eigenvalues: NDArray[np.float64]
+    tolerance: float
+
+    @property
+    def rank(self) -> int:
+        """Eigenvalues of B that are not zero to round-off, of either sign."""
+        return int((np.abs(self.eigenvalues) > self.tolerance).sum())
+
+    @property
+    def n_positive(self) -> int:
+        """Axes that a Euclidean embedding can have."""
+        return int((self.eigenvalues > self.tolerance).sum())
+
+    @property
+    def negative_mass(self) -> float:
+        """Share of sum |eigenvalue| that is negative; 0 for a Euclidean geometry."""
+        magnitudes = np.abs(self.eigenvalues)
+        negative = magnitudes[self.eigenvalues < -self.tolerance].sum()
+        return float(negative / magnitudes.sum()) if negative else 0.0
+
+    @property
+    def explained(self) -> NDArray[np.float64]:
+        """Share of the positive inertia on each axis, shape (n_positive,); the sum over all axes is 1."""
+        positive = self.eigenvalues[: self.n_positive]
+        return np.asarray(positive / positive.sum()) if positive.size else positive
+
+
+@dataclass(frozen=True)
+class MDS:
+    """A classical MDS solution.
+
+    Attributes
+    ----------
+    coordinates : ndarray of float, shape (m, n_positive)
+        Principal coordinates, one column an axis, by decreasing eigenvalue. Each column's entry of largest
+        magnitude is positive; axes with equal eigenvalues are defined up to rotation only.
+    positions : ndarray of int, shape (m,)
+    spectrum : Spectrum
+    """
+
+    coordinates: NDArray[np.float64]
+    positions: NDArray[np.int64]
+    spectrum: Spectrum
+
+    def embed(self, rank: int | None = None, n_dims: int | None = None) -> NDArray[np.float64]:
+        """Coordinates of chosen rank in a chosen width.
+
+        Parameters
+        ----------
+        rank : int, optional
+            Leading axes to keep; all by default, and never more than there are.
+        n_dims : int, optional
+            Width d of the result; further columns are zero. By default as many as axes kept.
+
+        Returns
+        -------
+        ndarray of float, shape (m, n_dims)
+
+        Raises
+        ------
+        GeometryError
+            When `rank` is below 1, or `n_dims` below the axes kept.
+        """
+        if rank is not None and rank < 1:
+            raise GeometryError(f"MDS rank {rank}: expected at least 1")
+        kept = min(rank or self.coordinates.shape[1], self.coordinates.shape[1])
+        width = kept if n_dims is None else n_dims
+        if width < kept:
+            raise GeometryError(f"{kept} MDS axes do not fit in width d = {width}: choose a rank of at most {width}")
+        out = np.zeros((self.coordinates.shape[0], width))
+        out[:, :kept] = self.coordinates[:, :kept]
+        return out
+
+
+def double_centre(squared: NDArray[np.float64]) -> NDArray[np.float64]:
+    """B = -1/2 J D^2 J, with J the centring matrix; shapes (m, m)."""
+    row_means = squared.mean(axis=0)
+    return np.asarray(-(squared - row_means - row_means[:, None] + row_means.mean()) / 2)
+
+
+def spectrum_of(squared: NDArray[np.float64]) -> Spectrum:
+    """Spectrum of B without its eigenvectors.
+
+    Parameters
+    ----------
+    squared : ndarray of float, shape (m, m)
+        Squared distances; negative estimates allowed.
+
+    Returns
+    -------
+    Spectrum
+    """
+    check_matrix_fits(squared.shape[0])
+    return _spectrum(linalg.eigh(double_centre(squared), eigvals_only=True, overwrite_a=True)[::-1], squared)
+
+
+def _spectrum(eigenvalues: NDArray[np.float64], squared: NDArray[np.float64]) -> Spectrum:
+    # Centring subtracts numbers of the size of the squared distances, so round-off scales with those too.
+    size = max(float(np.abs(eigenvalues).max()), float(np.abs(squared).max()))
+    return Spectrum(np.ascontiguousarray(eigenvalues), 10 * eigenvalues.size * np.finfo(float).eps * size)
+
+
+def classical_mds(distances: DistanceMatrix) -> MDS:
+    """Classical MDS (principal coordinates) of a distance matrix.
+
+    For Hellinger distances this is the principal component analysis of the matrix of square-root frequencies,
+    and B has no negative eigenvalue; other metrics and unbiased estimates can have some, which are reported in
+    the spectrum and carry no coordinates.
+
+    Parameters
+    ----------
+    distances : DistanceMatrix
+
+    Returns
+    -------
+    MDS
+    """
+    check_matrix_fits(len(distances))
+    values, vectors = linalg.eigh(double_centre(distances.squared), overwrite_a=True)
+    spectrum = _spectrum(values[::-1], distances.squared)
+    axes = vectors[:, ::-1][:, : spectrum.n_positive] * np.sqrt(spectrum.eigenvalues[: spectrum.n_positive])
+    return MDS(_fix_signs(axes), distances.positions, spectrum)
+
+
+def _fix_signs(axes: NDArray[np.float64]) -> NDArray[np.float64]:
+    magnitudes = np.abs(axes)
+    # The first of those that tie, so that round-off does not choose between mirror images.
+    leading = (magnitudes >= magnitudes.max(axis=0, initial=0) * (1 - _SIGN_TIE)).argmax(axis=0)
+    signs = np.where(axes[leading, np.arange(axes.shape[1])] < 0, -1.0, 1.0)
+    return np.asarray(axes * signs)

@@ -1,0 +1,59 @@
+"""Effective rank: how many dimensions an encoding spreads over."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from posgeom.encodings.base import Encoding
+from posgeom.geometry.mds import spectrum_of
+
+
+def effective_rank(singular_values: NDArray[np.float64]) -> float:
+    """Exponential of the entropy of the normalised singular values (Roy and Vetterli 2007).
+
+    Of the values themselves, not of their squares: [2, 1] gives 1.8899.
+
+    Parameters
+    ----------
+    singular_values : ndarray of float, shape (k,)
+        Non-negative.
+
+    Returns
+    -------
+    float
+        Between 1 and k; 0 for the zero matrix, whose rank is 0.
+    """
+    values = np.asarray(singular_values, np.float64)
+    total = values.sum()
+    if not total > 0:
+        return 0.0
+    p = values[values > 0] / total
+    return float(np.exp(-(p * np.log(p)).sum()))
+
+
+def encoding_effective_rank(
+    encoding: Encoding, distances: NDArray[np.float64], positions: NDArray[np.int64]
+) -> float | None:
+    """Effective rank of an encoding's centred coordinates over given positions.
+
+    Without coordinates, the singular values are the roots of the eigenvalues of B for its distances, which is
+    the same thing for a Euclidean geometry; where B has negative eigenvalues it is undefined.
+
+    Parameters
+    ----------
+    encoding : Encoding
+    distances : ndarray of float, shape (m, m)
+        Its distances over `positions`.
+    positions : ndarray of int, shape (m,)
+
+    Returns
+    -------
+    float or None
+    """
+    points = encoding.coordinates(positions)
+    if points is not None and points.shape[1] < points.shape[0]:
+        return effective_rank(linalg.svdvals(points - points.mean(axis=0)))
+    spectrum = spectrum_of(distances**2)
+    if spectrum.negative_mass > 0:
+        return None
+    return effective_rank(np.sqrt(spectrum.eigenvalues[: spectrum.n_positive]))

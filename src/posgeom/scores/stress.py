@@ -1,0 +1,118 @@
+"""Stress: how far an encoding's distances are from the corpus geometry, in three named variants."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posgeom.encodings.base import Encoding, PointEncoding
+from posgeom.errors import GeometryError
+from posgeom.geometry.build import Geometry
+from posgeom.geometry.distance_matrix import DistanceMatrix
+
+StressKind = Literal["raw", "scaled", "stress-1"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stress:
+    """The stress of an encoding, in every variant; None where a denominator is zero.
+
+    Attributes
+    ----------
+    raw : float or None
+        sum (e - D)^2 / sum D^2 over pairs (the paper's). The all-zero encoding scores 1.
+    scaled : float or None
+        The least raw stress over all rescalings c > 0 of the encoding; in [0, 1].
+    scale : float or None
+        The rescaling c that attains it.
+    stress_1 : float or None
+        sqrt(sum (e - D)^2 / sum e^2) (Kruskal 1964).
+    """
+
+    raw: float | None
+    scaled: float | None
+    scale: float | None
+    stress_1: float | None
+
+
+def stress_of_pairs(encoding: NDArray[np.float64], target: NDArray[np.float64]) -> Stress:
+    """Stress from the distances of pairs.
+
+    Parameters
+    ----------
+    encoding, target : ndarray of float, shape (n_pairs,)
+        Distances e and D of the same pairs.
+
+    Returns
+    -------
+    Stress
+    """
+    sum_d2, sum_e2 = float(target @ target), float(encoding @ encoding)
+    residual = encoding - target
+    sum_r2 = float(residual @ residual)
+    raw = sum_r2 / sum_d2 if sum_d2 else None
+    if not sum_e2:
+        return Stress(raw, None, None, None)
+    scale = float(encoding @ target) / sum_e2
+    stress_1 = float(np.sqrt(sum_r2 / sum_e2))
+    if not sum_d2:
+        return Stress(raw, None, None, stress_1)
+    # From residuals: 1 - (sum eD)^2 / (sum e^2 sum D^2) would lose the digits of a small stress.
+    residual = scale * encoding - target
+    return Stress(raw, float(residual @ residual) / sum_d2, scale, stress_1)
+
+
+def paired_distances(
+    encoding: Encoding | ArrayLike, geometry: Geometry | DistanceMatrix
+) -> tuple[NDArray[np.float64], DistanceMatrix]:
+    """An encoding's distances over the positions of a geometry.
+
+    Parameters
+    ----------
+    encoding : Encoding or array_like, shape (n, d)
+        A matrix has one row a position, from position 0.
+    geometry : Geometry or DistanceMatrix
+
+    Returns
+    -------
+    ndarray of float, shape (m, m)
+    DistanceMatrix
+        The geometry's distances.
+    """
+    target = geometry.distances if isinstance(geometry, Geometry) else geometry
+    scheme = encoding if isinstance(encoding, Encoding) else PointEncoding("given", encoding)
+    return scheme.distances(target.positions), target
+
+
+def stress(
+    encoding: Encoding | ArrayLike, geometry: Geometry | DistanceMatrix, kind: StressKind = "raw"
+) -> float | None:
+    """Stress of an encoding against a geometry.
+
+    A lower stress is a more faithful geometry, not a better model.
+
+    Parameters
+    ----------
+    encoding : Encoding or array_like, shape (n, d)
+    geometry : Geometry or DistanceMatrix
+    kind : {"raw", "scaled", "stress-1"}
+        See `Stress`.
+
+    Returns
+    -------
+    float or None
+        None where it is undefined: an all-zero geometry, or for the last two an all-zero encoding.
+
+    Raises
+    ------
+    GeometryError
+        When `kind` is none of these.
+    """
+    distances, target = paired_distances(encoding, geometry)
+    upper = np.triu_indices(len(target), 1)
+    result = stress_of_pairs(distances[upper], target.values[upper])
+    values = {"raw": result.raw, "scaled": result.scaled, "stress-1": result.stress_1}
+    if kind not in values:
+        raise GeometryError(f"stress kind {kind!r}: expected one of {', '.join(values)}")
+    return values[kind]
