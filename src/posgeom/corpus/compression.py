@@ -1,5 +1,6 @@
 """Decompress gzip, bzip2 and Zstandard, and notice when the data are truncated or corrupt."""
 
+import bz2
 import gzip
 import io
 import zlib
@@ -14,6 +15,7 @@ from posgeom.errors import CorpusError
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
+_BUFFER_BYTES = 64 * 1024
 _MAGIC = {
     b"\x1f\x8b\x08": "gzip",
     b"\x28\xb5\x2f\xfd": "zstd",
@@ -93,6 +95,36 @@ class ByteLayer(io.RawIOBase):
         return chunk
 
 
+class _Bzip2(io.RawIOBase):
+    """Decompress bzip2; `bz2.BZ2File` silently ends at a damaged second stream, this does not."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self._file = file
+        self._stream = bz2.BZ2Decompressor()
+
+    def read(self, size: int = -1, /) -> bytes:
+        while True:
+            stored = b""
+            if self._stream.eof:
+                stored = self._stream.unused_data or self._file.read(_BUFFER_BYTES)
+                if not stored:
+                    return b""
+                self._stream = bz2.BZ2Decompressor()
+            elif self._stream.needs_input:
+                stored = self._file.read(_BUFFER_BYTES)
+                if not stored:
+                    raise EOFError("the data end too early")
+            if data := self._stream.decompress(stored, size):
+                return data
+
+
+_DECOMPRESSORS: dict[str, Callable[[io.BufferedReader], BinaryIO]] = {
+    "gzip": lambda file: cast("BinaryIO", gzip.GzipFile(fileobj=file)),
+    "bz2": lambda file: cast("BinaryIO", _Bzip2(file)),
+    "zstd": lambda file: cast("BinaryIO", pa.CompressedInputStream(file, "zstd")),
+}
+
+
 def sniff_codec(file: ByteLayer) -> str | None:
     """Tell the compression by the first bytes.
 
@@ -134,10 +166,8 @@ def decompressed(file: ByteLayer, codec: str, name: str) -> ByteLayer:
     """
     if not file.peek(1):
         raise CorpusError(f"{name}: an empty file: wanted {codec} data; fetch the file again")
-    # The standard library's bz2 silently ends at a damaged second stream; Arrow's reader reports it.
-    inner = gzip.GzipFile(fileobj=file) if codec == "gzip" else pa.CompressedInputStream(file, codec)
     return ByteLayer(
-        cast("BinaryIO", inner),
+        _DECOMPRESSORS[codec](io.BufferedReader(file)),  # gzip takes a short read for the end of the file
         lambda error: (
             f"{name}: truncated or corrupt {codec} data ({one_line(error)}): wanted a complete file;"
             " fetch it again, or rename it if it is not compressed"

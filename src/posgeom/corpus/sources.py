@@ -149,7 +149,8 @@ def _expand_glob(pattern: str) -> list[Source]:
     if not files:
         found = "only directories match" if matches else "nothing matches"
         raise CorpusError(
-            f"{shown(pattern)}: {found} this pattern: wanted at least one file; ** crosses directories"
+            f"{shown(pattern)}: no file of this name, and {found} it as a pattern: wanted at least one file;"
+            " ** crosses directories"
         )
     return [_file_source(name) for name in files]
 

@@ -145,7 +145,14 @@ def classical_mds(distances: DistanceMatrix) -> MDS:
     values, vectors = linalg.eigh(double_centre(distances.squared), overwrite_a=True)
     spectrum = _spectrum(values[::-1], distances.squared)
     axes = vectors[:, ::-1][:, : spectrum.n_positive] * np.sqrt(spectrum.eigenvalues[: spectrum.n_positive])
-    return MDS(_fix_signs(axes), distances.positions, spectrum)
+    return MDS(_fix_signs(_merge_copies(axes, distances)), distances.positions, spectrum)
+
+
+def _merge_copies(axes: NDArray[np.float64], distances: DistanceMatrix) -> NDArray[np.float64]:
+    """Give positions that are the same point the same coordinates, where round-off would part them."""
+    first_copy = (distances.squared == 0).argmax(axis=1)
+    same = (distances.squared == distances.squared[first_copy]).all(axis=1)
+    return np.asarray(axes[np.where(same, first_copy, np.arange(len(distances)))])
 
 
 def _fix_signs(axes: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,7 +2,8 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
+
+from posgeom.scores.monotonicity import RELATIVE_TOLERANCE
 
 _CONSTANT = 1e-12
 
@@ -37,7 +38,18 @@ def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float | None:
     """
     if x.size < 2 or _is_constant(x) or _is_constant(y):
         return None
-    return pearson(rankdata(x), rankdata(y))
+    return pearson(_tied_ranks(x), _tied_ranks(y))
+
+
+def _tied_ranks(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ranks with values tied to within round-off, which would otherwise order equal distances at random."""
+    order = np.argsort(x)
+    steps = np.diff(x[order]) > RELATIVE_TOLERANCE * float(np.abs(x).max())
+    group = np.empty(x.size, np.int64)
+    group[order] = np.concatenate([[0], np.cumsum(steps)])
+    sizes = np.bincount(group)
+    mean_rank = np.cumsum(sizes) - (sizes - 1) / 2
+    return np.asarray(mean_rank[group])
 
 
 def _is_constant(x: NDArray[np.float64]) -> bool:

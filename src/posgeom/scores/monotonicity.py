@@ -1,5 +1,6 @@
 """Monotonicity: does distance grow with the lag? Violations counted over all triples in O(n^2 log n)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import NDArray
 
 RELATIVE_TOLERANCE = 1e-9
 """Distances closer than this share of the largest one are tied: round-off must not break ties at random."""
-_CHUNK_CELLS = 1 << 18
+_CHUNK_CELLS = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def monotonicity(
     """Count violations of monotonicity (Conjecture 5 of the paper and its Figure 6).
 
     For each i, the other positions are sorted by lag; a violation is then an element with a smaller one among
-    those of larger lag, which a wavelet matrix counts in O(log n) an element, for a block of rows at a time.
+    those of larger lag, which a wavelet tree counts in O(log n) an element, for a block of rows at a time.
 
     Parameters
     ----------
@@ -64,22 +65,22 @@ def monotonicity(
     rows_at_once = max(1, _CHUNK_CELLS // max(m, 1))
     for start in range(0, m, rows_at_once):
         rows = np.arange(start, min(start + rows_at_once, m))
-        lags = np.abs(positions[rows, None] - positions)
+        lags = np.abs(positions[rows, None] - positions).astype(np.int32)
         # The row's own position, the only one at lag 0, comes last and is cut off.
         order = np.argsort(-lags, axis=1, kind="stable")[:, :-1]
         values = np.take_along_axis(distances[rows], order, axis=1)
         farther = _count_farther(np.take_along_axis(lags, order, axis=1))
         ranks, below, at_most = _ranks(values, slack)
-        strictly = _count_below(ranks, farther, below)
+        strictly, weakly = _count_below(ranks, farther, (below, at_most))
         violations += strictly
-        ties += _count_below(ranks, farther, at_most) - strictly
-        triples += int(farther.sum())
+        ties += weakly - strictly
+        triples += int(farther.sum(dtype=np.int64))
     return Monotonicity(violations, ties, triples)
 
 
-def _count_farther(lags: NDArray[np.int64]) -> NDArray[np.int64]:
+def _count_farther(lags: NDArray[np.int32]) -> NDArray[np.int32]:
     """How many elements of a row, sorted by decreasing lag, have a larger lag than each; shape as `lags`."""
-    index = np.broadcast_to(np.arange(lags.shape[1]), lags.shape)
+    index = np.broadcast_to(np.arange(lags.shape[1], dtype=np.int32), lags.shape)
     first_of_lag = np.zeros(lags.shape, bool)
     first_of_lag[:, :1] = True
     first_of_lag[:, 1:] = lags[:, 1:] != lags[:, :-1]
@@ -88,39 +89,50 @@ def _count_farther(lags: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _ranks(
     values: NDArray[np.float64], slack: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Rank of each value in its row, and how many are below value - slack and at most value + slack."""
-    order = np.argsort(values, axis=1, kind="stable")
-    ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.broadcast_to(np.arange(values.shape[1]), values.shape), axis=1)
+    order = np.argsort(values, axis=1)
     in_order = np.take_along_axis(values, order, axis=1)
-    below, at_most = np.empty_like(order), np.empty_like(order)
+    below, at_most = np.empty(values.shape, np.int32), np.empty(values.shape, np.int32)
     for r, row in enumerate(in_order):
-        below[r] = np.searchsorted(row, values[r] - slack, side="left")
-        at_most[r] = np.searchsorted(row, values[r] + slack, side="right")
+        below[r, order[r]] = np.searchsorted(row, row - slack, side="left")
+        at_most[r, order[r]] = np.searchsorted(row, row + slack, side="right")
+    ranks = np.empty(values.shape, np.int32)
+    np.put_along_axis(ranks, order, np.broadcast_to(np.arange(values.shape[1], dtype=np.int32), values.shape), axis=1)
     return ranks, below, at_most
 
 
-def _count_below(ranks: NDArray[np.int64], prefix: NDArray[np.int64], bound: NDArray[np.int64]) -> int:
-    """Sum over elements of how many of the first `prefix` ranks of the row are below `bound`.
+def _count_below(
+    ranks: NDArray[np.int32], prefix: NDArray[np.int32], bounds: Sequence[NDArray[np.int32]]
+) -> list[int]:
+    """For each array of bounds: the sum over elements of how many of the first `prefix` ranks are below the bound.
 
-    Descends the bits of the ranks from the highest, keeping for each element the interval of the current
-    ordering that shares the bits of its bound so far (a wavelet matrix, all rows side by side).
+    A wavelet tree over the bits of the ranks, all rows side by side. At each level the row is sorted by the bits
+    above the current one, stably, so that the ranks that share those bits with a bound form one block. Ranks are
+    a permutation of 0 .. width - 1, hence a block starts where its smallest rank says, and every block before it
+    is half zeros in the current bit.
     """
     n_rows, width = ranks.shape
-    low, high = np.zeros_like(prefix), prefix.copy()
-    current = ranks
-    count = 0
-    for bit in reversed(range(int(width).bit_length())):
-        ones = (current >> bit) & 1
-        zeros_before = np.zeros((n_rows, width + 1), np.int64)
-        np.cumsum(1 - ones, axis=1, out=zeros_before[:, 1:])
-        n_zeros = zeros_before[:, -1:]
-        low_zeros = np.take_along_axis(zeros_before, low, axis=1)
-        high_zeros = np.take_along_axis(zeros_before, high, axis=1)
-        goes_up = ((bound >> bit) & 1).astype(bool)
-        count += int((high_zeros - low_zeros)[goes_up].sum())
-        low = np.where(goes_up, n_zeros + low - low_zeros, low_zeros)
-        high = np.where(goes_up, n_zeros + high - high_zeros, high_zeros)
-        current = np.take_along_axis(current, np.argsort(ones, axis=1, kind="stable"), axis=1)
-    return count
+    row_start = (np.arange(n_rows, dtype=np.int32) * width)[:, None]
+    index = row_start + np.arange(width, dtype=np.int32)
+    current, following = ranks, np.empty_like(ranks)
+    # zeros_before[k] is counted from the start of the flattened array, which all rows share.
+    zeros_before = np.zeros(ranks.size + 1, np.int32)
+    inside = [prefix] * len(bounds)  # elements of the prefix in the bound's block
+    counts = [0] * len(bounds)
+    for bit in reversed(range(width.bit_length())):
+        is_one = current >> bit & 1
+        np.cumsum(1 - is_one.ravel(), out=zeros_before[1:])
+        row_zeros = zeros_before[row_start]
+        for b, bound in enumerate(bounds):
+            start = bound >> bit + 1 << bit + 1
+            zeros = zeros_before[row_start + start + inside[b]] - row_zeros - (start >> 1)
+            goes_up = bound >> bit & 1
+            counts[b] += int((zeros * goes_up).sum(dtype=np.int64))
+            inside[b] = np.where(goes_up, inside[b] - zeros, zeros)
+        start = current >> bit + 1 << bit + 1
+        zeros = zeros_before[:-1].reshape(ranks.shape) - row_zeros - (start >> 1)
+        target = np.where(is_one, index - zeros + (1 << bit), row_start + start + zeros)
+        following.ravel()[target] = current
+        current, following = following, np.empty_like(ranks)
+    return counts

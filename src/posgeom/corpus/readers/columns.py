@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from posgeom.corpus.documents import ReadOptions
-from posgeom.corpus.messages import shown, shown_list
+from posgeom.corpus.messages import located, shown, shown_list
 from posgeom.corpus.sources import Source
 from posgeom.errors import CorpusError
 
@@ -105,17 +105,21 @@ def refuse_option(option: str, format_name: str, source: Source) -> CorpusError:
     )
 
 
-def group_value(value: object, place: str, column: str) -> str:
+def group_value(value: object, column: str, source: Source, row: int, unit: str = "line") -> str:
     """Turn the value of the group column into a group's name.
 
     Parameters
     ----------
     value : object
         The value; a scalar is turned into its `str`.
-    place : str
-        Source and row, for the message.
     column : str
         The group column.
+    source : Source
+        Named in the message.
+    row : int
+        1-based place in the source.
+    unit : str
+        What `row` counts.
 
     Returns
     -------
@@ -129,12 +133,12 @@ def group_value(value: object, place: str, column: str) -> str:
     """
     if isinstance(value, list | dict | tuple):
         raise CorpusError(
-            f"{place}: column {shown(column, 60)} holds a {type(value).__name__}:"
+            f"{located(source.name, row, unit)}: column {shown(column, 60)} holds a {type(value).__name__}:"
             " wanted one value to group by; choose another with --group NAME"
         )
     if value is None or value == "":
         raise CorpusError(
-            f"{place}: column {shown(column, 60)} is empty: wanted a value to group by;"
-            " fill it in or remove the row"
+            f"{located(source.name, row, unit)}: column {shown(column, 60)} is empty:"
+            " wanted a value to group by; fill it in or remove the row"
         )
     return str(value)

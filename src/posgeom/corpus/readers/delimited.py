@@ -42,7 +42,8 @@ def read_csv(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
     CorpusError
         When a row is malformed or a column is missing.
     """
-    yield from _read(stream, options, ",", quoted=options.quoting != "none")
+    with _FIELD_LIMIT.raised():
+        yield from _batches(stream, options, ",", quoted=options.quoting != "none")
 
 
 def read_tsv(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
@@ -65,10 +66,13 @@ def read_tsv(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
     CorpusError
         When a row is malformed or a column is missing.
     """
-    yield from _read(stream, options, "\t", quoted=options.quoting == "csv")
+    with _FIELD_LIMIT.raised():
+        yield from _batches(stream, options, "\t", quoted=options.quoting == "csv")
 
 
-def _read(stream: Stream, options: ReadOptions, separator: str, *, quoted: bool) -> Iterator[DocumentBatch]:
+def _batches(
+    stream: Stream, options: ReadOptions, separator: str, *, quoted: bool
+) -> Iterator[DocumentBatch]:
     source = stream.source
     split = _quoted_records if quoted else _plain_records
     records = split(stream, options, separator)
@@ -78,7 +82,7 @@ def _read(stream: Stream, options: ReadOptions, separator: str, *, quoted: bool)
             break
         blank.append(first)
     else:
-        return
+        return iter(())
     width = len(first[1])
     names = first[1] if options.header else [str(i + 1) for i in range(width)]
     if not options.header:
@@ -90,12 +94,12 @@ def _read(stream: Stream, options: ReadOptions, separator: str, *, quoted: bool)
     else:
         sample = _sample(rows)
         if not sample:
-            return
+            return iter(())
         rows = chain(sample, rows)
         candidates = [names[i] for i in _text_columns(width, sample) if i != group]
         chosen = choose_column(names, candidates, options, source, _hint(options))
         column = _index(chosen, names, options, source, "--column")
-    yield from batched(_rows(rows, column, group, names, source), source, options, names[column])
+    return batched(_rows(rows, column, group, names, source), source, options, names[column])
 
 
 def _rows(
@@ -108,9 +112,7 @@ def _rows(
                 f"{located(source.name, line)}: {_fields(len(fields))}: wanted at least {last + 1},"
                 f" for column {shown(names[last], 60)}; mend or remove the row"
             )
-        value = (
-            None if group is None else group_value(fields[group], located(source.name, line), names[group])
-        )
+        value = None if group is None else group_value(fields[group], names[group], source, line)
         yield line, fields[column], value
 
 
@@ -141,16 +143,15 @@ def _plain_records(stream: Stream, options: ReadOptions, separator: str) -> Iter
 def _quoted_records(stream: Stream, options: ReadOptions, separator: str) -> Iterator[Record]:
     lines = (decode_utf8(raw, options, stream.source, number) for number, raw in stream.lines(keep_ends=True))
     reader = csv.reader(lines, delimiter=separator, strict=True)
-    with _FIELD_LIMIT.raised():
-        while True:
-            start = reader.line_num + 1
-            try:
-                fields = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                raise _malformed(error, start, reader.line_num, stream.source) from None
-            yield start, fields
+    while True:
+        start = reader.line_num + 1
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise _malformed(error, start, reader.line_num, stream.source) from None
+        yield start, fields
 
 
 def _malformed(error: csv.Error, start: int, line: int, source: Source) -> CorpusError:

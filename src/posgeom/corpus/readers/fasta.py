@@ -7,6 +7,7 @@ from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.messages import located, shown, too_long
 from posgeom.corpus.readers.batches import Row, batched
 from posgeom.corpus.readers.columns import group_value, missing_column, refuse_option
+from posgeom.corpus.sources import Source
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.errors import CorpusError
 
@@ -51,7 +52,7 @@ def _rows(stream: Stream, options: ReadOptions) -> Iterator[Row]:
         if line.startswith(">"):
             if header is not None:
                 yield header[0], sequence.decode(), header[1]
-            header = number, _group(line[1:].strip(), options, located(source.name, number))
+            header = number, _group(line[1:].strip(), options, source, number)
             sequence.clear()
         elif header is not None:
             sequence += "".join(line.split()).encode()
@@ -66,8 +67,8 @@ def _rows(stream: Stream, options: ReadOptions) -> Iterator[Row]:
         yield header[0], sequence.decode(), header[1]
 
 
-def _group(header: str, options: ReadOptions, place: str) -> str | None:
+def _group(header: str, options: ReadOptions, source: Source, line: int) -> str | None:
     if options.group is None:
         return None
     value = header if options.group == "description" else "".join(header.split()[:1])
-    return group_value(value, place, options.group)
+    return group_value(value, options.group, source, line)

@@ -117,7 +117,7 @@ def _texts(
         group = None
         if options.group is not None:
             value = _field(record, options.group, stream, number)
-            group = group_value(value, located(stream.source.name, number), options.group)
+            group = group_value(value, options.group, stream.source, number)
             group = _scalar_values(group, options, stream, number)
         yield number, _scalar_values(text or "", options, stream, number), group
 

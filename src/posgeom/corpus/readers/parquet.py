@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
-from posgeom.corpus.messages import located, one_line, shown, too_long
+from posgeom.corpus.messages import one_line, shown, too_long
 from posgeom.corpus.readers.batches import Row, batched
 from posgeom.corpus.readers.columns import choose_column, group_value, missing_column
 from posgeom.corpus.sources import Source
@@ -103,7 +103,7 @@ def _rows(file: Any, column: str, stream: Stream, options: ReadOptions) -> Itera
         if options.group is not None:
             values = _scalars(batch.column(options.group), start, source, options)
             groups = [
-                group_value(value, located(source.name, row, "row"), options.group)
+                group_value(value, options.group, source, row, "row")
                 for row, value in enumerate(values, start)
             ]
         for i, text in enumerate(texts):
