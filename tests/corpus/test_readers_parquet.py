@@ -136,7 +136,6 @@ def test_long_documents_make_small_batches(
     write(path, text=[f"{i}" * 400 for i in range(7)])
     found = batches(path)
     assert [len(batch.texts) for batch in found] == [2, 2, 2, 1]
-    monkeypatch.setattr(documents, "MAX_DOCUMENT_BYTES", 399)
 
 
 def test_document_beyond_the_limit(path: Path, refusal: Refusal, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.reading import READERS, read_documents
 from posgeom.corpus.sources import resolve_sources, total_bytes
+from posgeom.errors import CorpusError
 
 Batches = Callable[..., list[DocumentBatch]]
 Refusal = Callable[..., str]
@@ -179,8 +180,6 @@ def test_progress_rises_to_the_total_over_files(tmp_path: Path) -> None:
 
 
 def test_missing_source_is_an_error_before_iterating(tmp_path: Path) -> None:
-    from posgeom.errors import CorpusError
-
     with pytest.raises(CorpusError, match="no such file"):
         read_documents([tmp_path / "missing"], ReadOptions())
 

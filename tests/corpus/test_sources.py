@@ -12,6 +12,7 @@ import pytest
 
 from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.messages import shown, shown_list
+from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import resolve_sources, total_bytes
 from posgeom.errors import CorpusError
 
@@ -103,8 +104,8 @@ def test_one_spec_may_come_without_a_list(tree: Path) -> None:
     [
         ("missing.txt", "'missing.txt': no such file or directory"),
         ("b.txt/x", "'b.txt/x': no such file or directory"),
-        ("*.nothing", "'*.nothing': nothing matches"),
-        ("su*", "'su*': only directories match"),
+        ("*.nothing", "nothing matches it as a pattern"),
+        ("su*", "'su*': no file of this name, and only directories match"),
         ("", "empty file name"),
         ("x" * 5000, "file name too long"),
         ("nul\0byte", "'nul\\x00byte': embedded null byte"),
@@ -169,8 +170,6 @@ def test_unlistable_directory_is_an_error_not_a_gap(
 
 
 def test_file_removed_before_it_is_opened(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from posgeom.corpus.reading import read_sources
-
     sources = resolve_sources(["b.txt"], ReadOptions())
     (tree / "b.txt").unlink()
     with pytest.raises(CorpusError, match=r"'b.txt': cannot read: No such file"):

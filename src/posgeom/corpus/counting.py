@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from posgeom.corpus.counts import PositionCounts, sum_entries
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.folds import assign_folds
-from posgeom.corpus.reading import read_documents
-from posgeom.corpus.sources import resolve_sources, total_bytes
+from posgeom.corpus.reading import read_sources
+from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources, total_bytes
 from posgeom.corpus.tokenizers import Tokenizer, load_tokenizer
 from posgeom.errors import CorpusError, CountsError
 from posgeom.progress import ProgressHook, silent
@@ -72,7 +72,7 @@ class _Accumulator:
 
 def count(
     corpus: str | Path | Sequence[str | Path],
-    tokenizer: str | Path | Tokenizer = "whitespace",
+    tokenizer: str | Path | Tokenizer | None = None,
     *,
     n_positions: int = DEFAULT_N_POSITIONS,
     n_folds: int = DEFAULT_N_FOLDS,
@@ -89,8 +89,8 @@ def count(
     ----------
     corpus : str, Path or sequence of these
         Files, globs, directories, or ``"-"`` for standard input.
-    tokenizer : str, Path or Tokenizer
-        See `load_tokenizer`.
+    tokenizer : str, Path or Tokenizer, optional
+        See `load_tokenizer`. By default ``"chars"`` for FASTA files and ``"whitespace"`` for all else.
     n_positions : int
         Context length n, at least 2.
     n_folds : int
@@ -115,15 +115,21 @@ def count(
     """
     options = options or ReadOptions()
     specs = [corpus] if isinstance(corpus, str | Path) else list(corpus)
-    loaded = load_tokenizer(tokenizer)
-    total = total_bytes(resolve_sources(specs, options))
+    sources = resolve_sources(specs, options)
+    loaded = load_tokenizer(_default_tokenizer(sources, options) if tokenizer is None else tokenizer)
+    total = total_bytes(sources)
 
     def report(done: int) -> None:
         progress("counting", done, total)
 
-    batches = read_documents(specs, options, on_progress=report)
-    sources = tuple(str(s) for s in specs)
-    return _count_batches(batches, loaded, n_positions, n_folds, sources, options.group, workers)
+    batches = read_sources(sources, options, on_progress=report)
+    names = tuple(str(s) for s in specs)
+    return _count_batches(batches, loaded, n_positions, n_folds, names, options.group, workers)
+
+
+def _default_tokenizer(sources: Sequence[Source], options: ReadOptions) -> str:
+    formats = {FORMAT_BY_SUFFIX.get(s.suffix) if options.format == "auto" else options.format for s in sources}
+    return "chars" if formats == {"fasta"} else "whitespace"
 
 
 def count_texts(

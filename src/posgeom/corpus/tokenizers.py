@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from posgeom.corpus.messages import one_line, shown
 from posgeom.errors import TokenizerError
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ class FastTokenizer(Tokenizer):
         self._truncated_to: int | None = None
         vocab = tokenizer.get_vocab(with_added_tokens=True)
         if not vocab:
-            raise TokenizerError(f"tokenizer {name!r} has an empty vocabulary")
+            raise TokenizerError(f"tokenizer {shown(name)} has an empty vocabulary")
         # Ids need not be contiguous: a row of an embedding exists for every id up to the largest.
         vocab_size = max(len(vocab), max(vocab.values()) + 1)
         self.id_space = vocab_size
@@ -184,14 +185,17 @@ class FastTokenizer(Tokenizer):
     def encode(self, texts: Sequence[str], n_positions: int) -> TokenBatch:
         """Tokenise; a special token is one that the post-processor added, not one spelled out in the text."""
         self._truncate(n_positions)
-        encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=True)
+        try:
+            encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=True)
+        except Exception as error:  # noqa: BLE001  the library raises bare Exception
+            raise TokenizerError(f"tokenizer {shown(self.identity.name)} failed: {one_line(error)}") from None
         lengths = np.fromiter((len(e) for e in encodings), np.int64, len(encodings))
         batch = _flat_batch(lengths, _flat([e.ids for e in encodings], lengths))
         content = _flat([e.special_tokens_mask for e in encodings], lengths) == 0
         tokens = batch.tokens[content]
         if tokens.size and int(tokens.max()) >= self.id_space:
             raise TokenizerError(
-                f"tokenizer {self.identity.name!r} gave id {int(tokens.max())}, but its vocabulary has "
+                f"tokenizer {shown(self.identity.name)} gave id {int(tokens.max())}, but its vocabulary has "
                 f"{self.id_space} entries: its file is inconsistent"
             )
         document = np.repeat(np.arange(lengths.size), lengths)[content]
@@ -205,7 +209,7 @@ class FastTokenizer(Tokenizer):
         specials = self.identity.n_special_tokens
         if n_positions <= specials:
             raise TokenizerError(
-                f"n = {n_positions} leaves no room for content: tokenizer {self.identity.name!r} adds "
+                f"n = {n_positions} leaves no room for content: tokenizer {shown(self.identity.name)} adds "
                 f"{specials} special tokens to every sequence; use a larger -n"
             )
         self._tokenizer.enable_truncation(max_length=n_positions, stride=0, direction="right")
@@ -267,12 +271,12 @@ def _from_file(path: Path, name: str) -> Tokenizer:
     try:
         definition = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise TokenizerError(f"cannot read tokenizer {name!r}: {_one_line(error)}") from None
+        raise TokenizerError(f"cannot read tokenizer {shown(name)}: {one_line(error)}") from None
     try:
         backend = FastTokenizerBackend.from_str(definition)
     except Exception as error:  # noqa: BLE001  the library raises bare Exception
         raise TokenizerError(
-            f"{name!r} is not a tokenizer.json of the `tokenizers` library: {_one_line(error)}"
+            f"{shown(name)} is not a tokenizer.json of the `tokenizers` library: {one_line(error)}"
         ) from None
     return FastTokenizer(backend, name)
 
@@ -282,7 +286,7 @@ def _from_directory(path: Path, name: str) -> Tokenizer:
     if definition.is_file():
         return _from_file(definition, name)
     raise TokenizerError(
-        f"directory {name!r} has no tokenizer.json: write one with "
+        f"directory {shown(name)} has no tokenizer.json: write one with "
         "transformers.AutoTokenizer.from_pretrained(DIR).save_pretrained(DIR), or name another with -t"
     )
 
@@ -293,17 +297,13 @@ def _from_hub(name: str) -> Tokenizer:
     )
     looks_like_path = name.startswith((".", "/", "~")) or name.endswith(".json") or name.count("/") > 1
     if looks_like_path or not name.strip():
-        raise TokenizerError(f"no tokenizer at {name!r}: -t takes {choices}")
+        raise TokenizerError(f"no tokenizer at {shown(name)}: -t takes {choices}")
     from tokenizers import Tokenizer as FastTokenizerBackend
 
     try:
         backend = FastTokenizerBackend.from_pretrained(name)
     except Exception as error:  # noqa: BLE001  the library raises bare Exception
         raise TokenizerError(
-            f"no tokenizer {name!r} here, and none to be had from the hub ({_one_line(error)}): -t takes {choices}"
+            f"no tokenizer {shown(name)} here, and none to be had from the hub ({one_line(error)}): -t takes {choices}"
         ) from None
     return FastTokenizer(backend, name)
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200] or type(error).__name__

@@ -43,7 +43,7 @@ def read_csv(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
         When a row is malformed or a column is missing.
     """
     with _FIELD_LIMIT.raised():
-        yield from _batches(stream, options, ",", quoted=options.quoting != "none")
+        yield from _batches(stream, options, ",", options.quoting != "none")
 
 
 def read_tsv(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
@@ -67,15 +67,12 @@ def read_tsv(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
         When a row is malformed or a column is missing.
     """
     with _FIELD_LIMIT.raised():
-        yield from _batches(stream, options, "\t", quoted=options.quoting == "csv")
+        yield from _batches(stream, options, "\t", options.quoting == "csv")
 
 
-def _batches(
-    stream: Stream, options: ReadOptions, separator: str, *, quoted: bool
-) -> Iterator[DocumentBatch]:
+def _batches(stream: Stream, options: ReadOptions, separator: str, quoted: bool) -> Iterator[DocumentBatch]:
     source = stream.source
-    split = _quoted_records if quoted else _plain_records
-    records = split(stream, options, separator)
+    records = (_quoted_records if quoted else _plain_records)(stream, options, separator)
     blank: list[Record] = []
     for first in records:
         if not _is_blank(first[1]):

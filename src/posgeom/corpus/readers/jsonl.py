@@ -75,24 +75,26 @@ def _records(stream: Stream, options: ReadOptions) -> Iterator[tuple[int, Record
     for number, raw in stream.lines():
         if not raw.strip():
             continue
-        place = located(stream.source.name, number)
         try:
             record = json.loads(decode_utf8(raw, options, stream.source, number))
-        except json.JSONDecodeError as error:
-            raise CorpusError(
-                f"{place}: not JSON at character {error.pos + 1} ({error.msg}):"
-                " wanted a whole JSON object on each line; jq -c . FILE puts them so"
-            ) from None
         except (ValueError, RecursionError) as error:
-            reason = "nested too deeply" if isinstance(error, RecursionError) else "a number too long"
-            raise CorpusError(
-                f"{place}: JSON that cannot be read, {reason}: wanted an object with a text"
-            ) from None
+            raise _not_json(error, located(stream.source.name, number)) from None
         if not isinstance(record, dict | str):
             raise CorpusError(
-                f"{place}: got {_kind(record)}: wanted a JSON object with a text column, or a string"
+                f"{located(stream.source.name, number)}: got {_kind(record)}:"
+                " wanted a JSON object with a text column, or a string"
             )
         yield number, record
+
+
+def _not_json(error: ValueError | RecursionError, place: str) -> CorpusError:
+    if isinstance(error, json.JSONDecodeError):
+        return CorpusError(
+            f"{place}: not JSON at character {error.pos + 1} ({error.msg}):"
+            " wanted a whole JSON object on each line; jq -c . FILE puts them so"
+        )
+    reason = "nested too deeply" if isinstance(error, RecursionError) else "a number too long"
+    return CorpusError(f"{place}: JSON that cannot be read ({reason}): wanted an object with a text")
 
 
 def _strings(records: Iterator[tuple[int, Record]], stream: Stream, options: ReadOptions) -> Iterator[Row]:

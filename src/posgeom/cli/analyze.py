@@ -1,0 +1,173 @@
+"""``posgeom analyze``: from a corpus to a scored geometry."""
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Literal, Optional
+
+import typer
+
+from posgeom.analysis import DEFAULT_N_DIMS, Analysis, analyze
+from posgeom.cli import options as o
+from posgeom.cli.console import progress_bars, stdout_console
+from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS
+from posgeom.corpus.counts import PositionCounts
+from posgeom.corpus.storage import read_counts
+from posgeom.errors import CorpusError, PosgeomError
+from posgeom.report.files import dump_json, staged_directory, write_files
+from posgeom.report.table import print_analysis
+
+EPILOG = """Examples:
+
+posgeom analyze reviews.jsonl.gz -t bert-base-uncased -n 256 --out run
+
+posgeom analyze data.csv --column sentence --group author --json
+
+posgeom analyze genes.fasta -n 60 --encoding table.npy --encoding mds:rank=4
+
+posgeom analyze --counts counts.parquet --convention paper -d 768
+
+An encoding is sinusoidal, rope, alibi, random or mds, with options as in rope:base=500000,reference=gaussian,
+alibi:form=kernel,heads=8 or mds:rank=4; or a matrix file: table.npy, model.safetensors:tensor=NAME."""
+
+
+def command(
+    context: typer.Context,
+    corpus: o.CorpusArgument = None,
+    tokenizer: o.TokenizerOption = None,
+    column: o.ColumnOption = None,
+    n_positions: o.PositionsOption = DEFAULT_N_POSITIONS,
+    n_dims: Annotated[
+        int, typer.Option("-d", "--n-dims", metavar="DIMS", help="Width of the encodings that have one.")
+    ] = DEFAULT_N_DIMS,
+    out: Annotated[
+        Optional[Path],
+        typer.Option("--out", metavar="DIR", help="Write scores, counts, distances and MDS there.", show_default=False),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print scores.json on stdout and nothing else.")] = False,
+    convention: Annotated[
+        Literal["sound", "paper"],
+        typer.Option("--convention", help="Defaults of --estimator, --empty and --min-depth; paper: the paper's."),
+    ] = "sound",
+    estimator: Annotated[
+        Optional[Literal["crossval", "plugin"]],
+        typer.Option(
+            "--estimator",
+            help="Cross-validated, unbiased around zero; or plug-in, biased upwards by noise.",
+            show_default=False,
+        ),
+    ] = None,
+    empty: Annotated[
+        Optional[Literal["mask", "uniform"]],
+        typer.Option("--empty", help="Positions without data: left out, or uniform over V.", show_default=False),
+    ] = None,
+    min_depth: Annotated[
+        Optional[int],
+        typer.Option(
+            "--min-depth",
+            metavar="K",
+            help="Sequences that a position needs to take part. Default: 5 % of the deepest position's, at least 100 "
+            "where there are so many.",
+            show_default=False,
+        ),
+    ] = None,
+    folds: o.FoldsOption = DEFAULT_N_FOLDS,
+    group: o.GroupOption = None,
+    metric: Annotated[o.MetricName, typer.Option("--metric", help="Distance between distributions.")] = "hellinger",
+    encoding: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--encoding",
+            metavar="NAME_OR_FILE",
+            help="Score this one too; may be repeated. See below.",
+            show_default=False,
+        ),
+    ] = None,
+    only: Annotated[bool, typer.Option("--only", help="Score only the encodings named with --encoding.")] = False,
+    ranks: Annotated[
+        Optional[str],
+        typer.Option(
+            "--ranks", metavar="R,R,...", help="Ranks of MDS to score. Default: 1,2,3,8,16,32.", show_default=False
+        ),
+    ] = None,
+    counts: o.CountsOption = None,
+    format_: o.FormatOption = "auto",
+    header: o.HeaderOption = True,
+    quoting: o.QuotingOption = "auto",
+    whole_files: o.WholeFilesOption = False,
+    utf8_errors: o.Utf8ErrorsOption = "strict",
+    workers: o.WorkersOption = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of splits and random encodings.")] = 0,
+    quiet: o.QuietOption = False,
+) -> None:
+    """Measure the geometry of positions in a corpus and score positional encodings against it.
+
+    Stress is a diagnostic of faithfulness; it does not predict a model's performance.
+    """
+    source = _stored_counts(context, corpus, counts) if counts else corpus
+    if not source:
+        raise CorpusError("no corpus: name files, a glob, a directory or - (standard input), or give --counts FILE")
+    read_options = o.read_options(
+        format_=format_,
+        column=column,
+        group=group,
+        header=header,
+        quoting=quoting,
+        whole_files=whole_files,
+        utf8_errors=utf8_errors,
+    )
+    # Entered first, so that an output that cannot be written is known before the work is done.
+    with staged_directory(out) if out else nullcontext() as stage:
+        with progress_bars(quiet=quiet or as_json) as progress:
+            analysis = analyze(
+                source,
+                tokenizer,
+                n_positions=n_positions,
+                n_dims=n_dims,
+                encodings=encoding or (),
+                default_encodings=not only,
+                ranks=None if ranks is None else _parse_ranks(ranks),
+                convention=convention,
+                estimator=estimator,
+                empty=empty,
+                min_depth=min_depth,
+                metric=metric,
+                n_folds=folds,
+                options=read_options,
+                workers=workers,
+                seed=seed,
+                progress=progress,
+            )
+        if stage:
+            write_files(analysis, stage)
+    show(analysis, as_json=as_json, out=out)
+
+
+def show(analysis: Analysis, *, as_json: bool, out: Path | None) -> None:
+    """Print an analysis, as a table or as JSON."""
+    if as_json:
+        typer.echo(dump_json(analysis))
+        return
+    console = stdout_console()
+    print_analysis(analysis, console)
+    if out:
+        console.print(f"written to {out}: scores.json, scores.csv, counts.parquet, distances.npz, mds.safetensors")
+
+
+def _stored_counts(context: typer.Context, corpus: list[str] | None, files: list[Path]) -> PositionCounts:
+    if corpus:
+        raise CorpusError("got both a corpus and --counts: expected one of them")
+    fixed = ("tokenizer", "n_positions", "folds", "column", "group")
+    for name in fixed:
+        parameter_source = context.get_parameter_source(name)
+        if parameter_source is not None and parameter_source.name != "DEFAULT":
+            option = name.replace("n_positions", "n").replace("_", "-")
+            raise CorpusError(f"--{option} was fixed when the counts were made: leave it out, or count again")
+    first, *rest = [read_counts(file) for file in files]
+    return first.merge(*rest) if rest else first
+
+
+def _parse_ranks(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise PosgeomError(f"--ranks {text!r}: expected whole numbers separated by commas, as in 1,2,4") from None

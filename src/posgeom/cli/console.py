@@ -1,0 +1,46 @@
+"""Where output goes: results on stdout, progress on stderr, whatever these are connected to."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from posgeom.progress import ProgressHook, silent
+from posgeom.report.table import WIDTH
+
+
+def stdout_console() -> Console:
+    """A console for results: 100 columns, or less where the terminal has less."""
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    width = min(console.width, WIDTH) if console.is_terminal else WIDTH
+    return Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+
+
+@contextmanager
+def progress_bars(*, quiet: bool) -> Iterator[ProgressHook]:
+    """A progress hook that draws bars on stderr when that is a terminal, and is silent otherwise.
+
+    Parameters
+    ----------
+    quiet : bool
+        Draw nothing in any case.
+
+    Yields
+    ------
+    callable
+    """
+    if quiet or not sys.stderr.isatty():
+        yield silent
+        return
+    tasks: dict[str, TaskID] = {}
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bars:
+
+        def hook(stage: str, done: int, total: int | None) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=total)
+            bars.update(tasks[stage], completed=done, total=total)
+
+        yield hook

@@ -1,0 +1,83 @@
+"""``posgeom count`` and ``posgeom merge``: counts to keep, and to add up."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from posgeom.cli import options as o
+from posgeom.cli.console import progress_bars
+from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
+from posgeom.corpus.counts import PositionCounts
+from posgeom.corpus.storage import read_counts
+from posgeom.errors import CorpusError
+from posgeom.report.files import save_counts
+
+EPILOG = """Examples:
+
+posgeom count reviews.parquet -t bert-base-uncased -n 256 -o counts.parquet
+
+posgeom count 'part-*.jsonl.zst' --column body -o parts.parquet"""
+MERGE_EPILOG = """Example:
+
+posgeom merge monday.parquet tuesday.parquet -o both.parquet"""
+
+OutOption = Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Parquet file to write.")]
+
+
+def command(
+    output: OutOption,
+    corpus: o.CorpusArgument = None,
+    tokenizer: o.TokenizerOption = None,
+    column: o.ColumnOption = None,
+    n_positions: o.PositionsOption = DEFAULT_N_POSITIONS,
+    folds: o.FoldsOption = DEFAULT_N_FOLDS,
+    group: o.GroupOption = None,
+    format_: o.FormatOption = "auto",
+    header: o.HeaderOption = True,
+    quoting: o.QuotingOption = "auto",
+    whole_files: o.WholeFilesOption = False,
+    utf8_errors: o.Utf8ErrorsOption = "strict",
+    workers: o.WorkersOption = None,
+    quiet: o.QuietOption = False,
+) -> None:
+    """Count tokens by fold and position, for `posgeom analyze --counts`."""
+    if not corpus:
+        raise CorpusError("no corpus: name files, a glob, a directory or - (standard input)")
+    read_options = o.read_options(
+        format_=format_,
+        column=column,
+        group=group,
+        header=header,
+        quoting=quoting,
+        whole_files=whole_files,
+        utf8_errors=utf8_errors,
+    )
+    with progress_bars(quiet=quiet) as progress:
+        counts = count(
+            corpus,
+            tokenizer,
+            n_positions=n_positions,
+            n_folds=folds,
+            options=read_options,
+            workers=workers,
+            progress=progress,
+        )
+    _store(counts, output)
+
+
+def merge_command(
+    output: OutOption,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files that `posgeom count` wrote.")],
+) -> None:
+    """Add up counts made with the same tokenizer, context length and folds."""
+    first, *rest = [read_counts(file) for file in files]
+    _store(first.merge(*rest), output)
+
+
+def _store(counts: PositionCounts, output: Path) -> None:
+    save_counts(counts, output)
+    typer.echo(
+        f"{output}: {counts.n_documents:,} documents ({counts.empty_documents:,} empty), {counts.n_tokens:,} tokens, "
+        f"n = {counts.n_positions}, V = {counts.vocab_size:,}, {counts.n_folds} folds"
+    )

@@ -1,0 +1,94 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated, Literal, Optional
+
+import typer
+
+from posgeom.corpus.documents import Format, Quoting, ReadOptions, Utf8Errors
+
+CorpusArgument = Annotated[
+    Optional[list[str]],
+    typer.Argument(
+        metavar="CORPUS...",
+        help="Files, quoted globs, directories, or - for standard input: text, JSONL, CSV, TSV, Parquet, FASTA, "
+        "plain or .gz, .bz2, .zst.",
+        show_default=False,
+    ),
+]
+TokenizerOption = Annotated[
+    Optional[str],
+    typer.Option(
+        "-t",
+        "--tokenizer",
+        metavar="TOKENIZER",
+        help="A tokenizer.json, a model directory, a hub name, or bytes, chars, whitespace. Default: whitespace; "
+        "chars for FASTA.",
+        show_default=False,
+    ),
+]
+PositionsOption = Annotated[int, typer.Option("-n", "--n-positions", metavar="N", help="Context length.")]
+FoldsOption = Annotated[int, typer.Option("--folds", metavar="F", help="Folds for cross-validation.")]
+ColumnOption = Annotated[
+    Optional[str],
+    typer.Option(
+        "--column", metavar="NAME", help="Text column: a name, or a 1-based number in CSV and TSV.", show_default=False
+    ),
+]
+GroupOption = Annotated[
+    Optional[str],
+    typer.Option(
+        "--group",
+        metavar="COLUMN",
+        help="Documents that share this column's value share a fold (near-duplicates, authors, patients).",
+        show_default=False,
+    ),
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="Format, where the file name does not tell it.")]
+HeaderOption = Annotated[bool, typer.Option("--header/--no-header", help="Whether CSV and TSV have a header row.")]
+QuotingOption = Annotated[
+    Quoting, typer.Option("--quoting", help="Whether double quotes have a meaning; auto: in CSV yes, in TSV no.")
+]
+WholeFilesOption = Annotated[
+    bool, typer.Option("--whole-files", help="A text file is one document, instead of a document a line.")
+]
+Utf8ErrorsOption = Annotated[
+    Utf8Errors, typer.Option("--utf8-errors", help="Invalid UTF-8: stop and name the row, or replace it.")
+]
+WorkersOption = Annotated[
+    Optional[int],
+    typer.Option("--workers", metavar="K", help="Tokenising threads. Default: one a core.", show_default=False),
+]
+QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No progress bars.")]
+CountsOption = Annotated[
+    Optional[list[Path]],
+    typer.Option(
+        "--counts",
+        metavar="FILE",
+        help="Counts made by `posgeom count`, instead of a corpus; several are merged.",
+        show_default=False,
+    ),
+]
+MetricName = Literal["hellinger", "hellinger-normalized", "fisher-rao", "jensen-shannon", "total-variation"]
+
+
+def read_options(
+    *,
+    format_: Format,
+    column: str | None,
+    group: str | None,
+    header: bool,
+    quoting: Quoting,
+    whole_files: bool,
+    utf8_errors: Utf8Errors,
+) -> ReadOptions:
+    """Gather the reading options of a command line."""
+    return ReadOptions(
+        format=format_,
+        column=column,
+        group=group,
+        header=header,
+        quoting=quoting,
+        whole_files=whole_files,
+        utf8_errors=utf8_errors,
+    )

@@ -1,0 +1,171 @@
+"""The result as text for a terminal: at most 100 columns, plain characters."""
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from posgeom.analysis import Analysis
+from posgeom.corpus.messages import shown
+from posgeom.geometry.build import Geometry
+from posgeom.scores.scorecard import EncodingScores, Scorecard
+
+WIDTH = 100
+_UNDEFINED = "undef"
+_NAME_WIDTH = 24
+_COLUMNS = (
+    ("stress\nraw", 8),
+    ("stress\nscaled", 6),
+    ("scale\nc", 8),
+    ("stress\n-1", 7),
+    ("Pear-\nson", 6),
+    ("Spear-\nman", 6),
+    ("viol.\n%", 5),
+    ("ties\n%", 4),
+    ("min.\nsepar.", 8),
+    ("eff.\nrank", 5),
+)
+
+
+def print_analysis(analysis: Analysis, console: Console) -> None:
+    """Print what was analysed, the scorecard, and what to know about it.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    console : rich.console.Console
+    """
+    summary = Table.grid(padding=(0, 2, 0, 0))
+    for label, text in _summary(analysis):
+        summary.add_row(Text(label, style="bold"), Text(text))
+    console.print(summary)
+    console.print()
+    console.print(scorecard_table(analysis.scorecard))
+    console.print(Text(_caption(analysis.scorecard)))
+    for note in analysis.notes:
+        console.print(Text(f"- {note}"))
+
+
+def _summary(analysis: Analysis) -> list[tuple[str, str]]:
+    counts, geometry = analysis.counts, analysis.geometry
+    named = ", ".join(shown(s, 60) for s in counts.sources[:3]) + (" ..." if len(counts.sources) > 3 else "")
+    columns = f" (column {', '.join(shown(c, 30) for c in counts.columns)})" if counts.columns else ""
+    specials = counts.tokenizer.n_special_tokens
+    special_text = f", {specials} special tokens a sequence hold positions, uncounted" if specials else ""
+    return [
+        (
+            "corpus",
+            f"{named}{columns}: {counts.n_documents:,} documents ({counts.empty_documents:,} empty), "
+            f"{counts.n_tokens:,} tokens counted",
+        ),
+        ("tokenizer", f"{shown(counts.tokenizer.name, 60)}, V = {counts.vocab_size:,}{special_text}"),
+        ("positions", _positions(geometry)),
+        ("geometry", _estimator(geometry, analysis)),
+        ("mean d^2", _mean_squared(geometry)),
+        ("spectrum", _spectrum(geometry)),
+    ]
+
+
+def _positions(geometry: Geometry) -> str:
+    selection = geometry.selection
+    used, n = selection.positions, geometry.n_positions
+    how = "chosen: 5 % of the deepest, or 100" if selection.chosen_automatically else "as given"
+    empty = f"{selection.empty.size} without data ({'uniform' if geometry.empty == 'uniform' else 'masked'})"
+    return (
+        f"{used.size} of n = {n} used ({_ranges(used.tolist())}); {empty}, {selection.shallow.size} below the minimum "
+        f"depth {selection.min_depth:,} ({how})"
+    )
+
+
+def _ranges(numbers: list[int], limit: int = 4) -> str:
+    """Runs of consecutive numbers, as ``1-31, 40``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    texts = [f"{a}-{b}" if b > a else f"{a}" for a, b in runs]
+    return ", ".join(texts[:limit]) + (", ..." if len(texts) > limit else "")
+
+
+def _estimator(geometry: Geometry, analysis: Analysis) -> str:
+    if geometry.estimator == "plugin":
+        how = "plug-in at full depth"
+    else:
+        at = "full depth" if geometry.depth is None else f"common depth {geometry.depth:,} a half"
+        how = f"cross-validated, {geometry.n_splits} splits of {geometry.n_folds} folds, {at}"
+    return f"{geometry.metric.name}, {how}; convention {analysis.convention}, seed {analysis.seed}"
+
+
+def _mean_squared(geometry: Geometry) -> str:
+    plugin = geometry.plugin.mean_squared
+    if geometry.crossval_full_depth is None or geometry.crossval is None:
+        return f"plug-in {plugin:.4g}"
+    full = geometry.crossval_full_depth.mean_squared
+    text = f"plug-in {plugin:.4g}, cross-validated {full:.4g} at full depth"
+    if 0 < plugin and full < plugin:
+        text += f" ({100 * min(1 - full / plugin, 1):.0f} % of the plug-in is noise)"
+    if geometry.depth is not None:
+        text += f", {geometry.crossval.mean_squared:.4g} at common depth"
+    return text
+
+
+def _spectrum(geometry: Geometry) -> str:
+    explained = geometry.spectrum.explained
+    leading = ", ".join(f"{100 * share:.1f} %" for share in explained[:3]) or "none"
+    return (
+        f"rank {geometry.rank} (plug-in, all positions); leading axes {leading} of the positive inertia; negative "
+        f"mass {100 * geometry.spectrum.negative_mass:.1f} %"
+    )
+
+
+def _caption(card: Scorecard) -> str:
+    estimator = {"crossval": "cross-validated", "plugin": "plug-in"}[card.estimator]
+    return (
+        f"Against {estimator} distances of {card.n_positions_used} positions; violations and ties are shares of "
+        f"{card.rows[0].n_triples:,} triples; undef: undefined."
+    )
+
+
+def scorecard_table(card: Scorecard) -> Table:
+    """The scorecard as a table of 100 columns.
+
+    Parameters
+    ----------
+    card : Scorecard
+
+    Returns
+    -------
+    rich.table.Table
+    """
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        show_edge=False,
+    )
+    table.add_column("encoding", width=_NAME_WIDTH + 1, overflow="fold")
+    for header, width in _COLUMNS:
+        table.add_column(header, width=width + 1, justify="right", no_wrap=True)
+    for row in card.rows:
+        table.add_row(Text(row.name), *_cells(row))
+    return table
+
+
+def _cells(row: EncodingScores) -> list[str]:
+    return [
+        _number(row.stress_raw, ".3g"),
+        _number(row.stress_scaled, ".4f"),
+        _number(row.scale, ".3g"),
+        _number(row.stress_1, ".3f"),
+        _number(row.pearson, ".3f"),
+        _number(row.spearman, ".3f"),
+        _number(None if row.violation_rate is None else 100 * row.violation_rate, ".2f"),
+        _number(None if row.tie_rate is None else 100 * row.tie_rate, ".1f"),
+        _number(row.min_separation, ".3g"),
+        _number(row.effective_rank, ".1f"),
+    ]
+
+
+def _number(value: float | None, spec: str) -> str:
+    return _UNDEFINED if value is None else format(value, spec)
