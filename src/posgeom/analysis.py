@@ -153,7 +153,7 @@ def analyze(
     if not chosen:
         raise EncodingError("no encoding to score: name one, or keep the default ones")
     card = scorecard(chosen, shape, progress=progress)
-    notes = _notes(counts, shape, n_dims, default_encodings=default_encodings)
+    notes = _notes(shape, n_dims, default_encodings=default_encodings)
     return Analysis(counts, shape, tuple(chosen), card, convention, n_dims, seed, notes)
 
 
@@ -164,10 +164,12 @@ def _default_specs(shape: Geometry, n_dims: int, ranks: Sequence[int] | None) ->
     return specs + [f"mds:rank={r}" for r in wanted]
 
 
-def _notes(counts: PositionCounts, shape: Geometry, n_dims: int, *, default_encodings: bool) -> tuple[str, ...]:
+def _notes(shape: Geometry, n_dims: int, *, default_encodings: bool) -> tuple[str, ...]:
     notes = [
-        "Stress says how faithfully an encoding reproduces the geometry of the corpus. It is a diagnostic: a lower "
-        "stress is not a better model.",
+        (
+            "Stress says how faithfully an encoding reproduces the geometry of the corpus. It is a diagnostic: a lower "
+            "stress is not a better model."
+        ),
         "mds is fitted to the distances it is scored on, so its scores are in-sample.",
     ]
     if shape.estimator == "plugin":

@@ -6,5 +6,5 @@ ProgressHook = Callable[[str, int, int | None], None]
 """Called as ``hook(stage, done, total)``; `total` is None where it cannot be known."""
 
 
-def silent(stage: str, done: int, total: int | None) -> None:  # noqa: ARG001
+def silent(stage: str, done: int, total: int | None) -> None:
     """Report nothing: the default hook."""

@@ -2,7 +2,7 @@
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Literal
 
 import typer
 
@@ -40,7 +40,7 @@ def command(
         int, typer.Option("-d", "--n-dims", metavar="DIMS", help="Width of the encodings that have one.")
     ] = DEFAULT_N_DIMS,
     out: Annotated[
-        Optional[Path],
+        Path | None,
         typer.Option("--out", metavar="DIR", help="Write scores, counts, distances and MDS there.", show_default=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print scores.json on stdout and nothing else.")] = False,
@@ -49,7 +49,7 @@ def command(
         typer.Option("--convention", help="Defaults of --estimator, --empty and --min-depth; paper: the paper's."),
     ] = "sound",
     estimator: Annotated[
-        Optional[Literal["crossval", "plugin"]],
+        Literal["crossval", "plugin"] | None,
         typer.Option(
             "--estimator",
             help="Cross-validated, unbiased around zero; or plug-in, biased upwards by noise.",
@@ -57,11 +57,11 @@ def command(
         ),
     ] = None,
     empty: Annotated[
-        Optional[Literal["mask", "uniform"]],
+        Literal["mask", "uniform"] | None,
         typer.Option("--empty", help="Positions without data: left out, or uniform over V.", show_default=False),
     ] = None,
     min_depth: Annotated[
-        Optional[int],
+        int | None,
         typer.Option(
             "--min-depth",
             metavar="K",
@@ -74,7 +74,7 @@ def command(
     group: o.GroupOption = None,
     metric: Annotated[o.MetricName, typer.Option("--metric", help="Distance between distributions.")] = "hellinger",
     encoding: Annotated[
-        Optional[list[str]],
+        list[str] | None,
         typer.Option(
             "--encoding",
             metavar="NAME_OR_FILE",
@@ -84,9 +84,12 @@ def command(
     ] = None,
     only: Annotated[bool, typer.Option("--only", help="Score only the encodings named with --encoding.")] = False,
     ranks: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(
-            "--ranks", metavar="R,R,...", help="Ranks of MDS to score. Default: 1,2,3,8,16,32.", show_default=False
+            "--ranks",
+            metavar="R,R,...",
+            help="Ranks of MDS to score. Default: 1,2,3,8,16,32.",
+            show_default=False,
         ),
     ] = None,
     counts: o.CountsOption = None,

@@ -4,7 +4,7 @@ import platform
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -34,7 +34,7 @@ EARLY_COLUMNS = 8
 
 def command(
     out: Annotated[
-        Optional[Path],
+        Path | None,
         typer.Option("--out", metavar="DIR", help="Write both runs there, a directory each.", show_default=False),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the synthetic corpus.")] = 0,
@@ -75,10 +75,14 @@ def _synthetic(seed: int, progress: ProgressHook) -> _Study:
     true_mean = float((truth**2).mean())
     axes = geometry.spectrum.explained
     findings = [
-        f"Three regimes make a geometry of few dimensions: two axes hold {axes[:2].sum():.0%} of it, three "
-        f"{axes[:3].sum():.0%}.",
-        f"The true mean squared distance is {true_mean:.3f}; the cross-validated estimate is "
-        f"{geometry.distances.mean_squared:.3f}, the plug-in one {geometry.plugin.mean_squared:.3f}.",
+        (
+            f"Three regimes make a geometry of few dimensions: two axes hold {axes[:2].sum():.0%} of it, three "
+            f"{axes[:3].sum():.0%}."
+        ),
+        (
+            f"The true mean squared distance is {true_mean:.3f}; the cross-validated estimate is "
+            f"{geometry.distances.mean_squared:.3f}, the plug-in one {geometry.plugin.mean_squared:.3f}."
+        ),
         _ranking(card),
     ]
     return _Study("1. A synthetic corpus: initial, medial and terminal positions", "synthetic", analysis, findings)
@@ -96,16 +100,23 @@ def _source_lines(seed: int, progress: ProgressHook) -> _Study:
     analysis = analyze(replace(counts, sources=(name,)), n_dims=SOURCE_N_DIMS, seed=seed, progress=progress)
     distances = analysis.geometry.distances
     half = len(distances) // 2
-    early = distances.values[: EARLY_COLUMNS, : EARLY_COLUMNS][np.triu_indices(EARLY_COLUMNS, 1)].mean()
+    early = distances.values[:EARLY_COLUMNS, :EARLY_COLUMNS][np.triu_indices(EARLY_COLUMNS, 1)].mean()
     late = distances.values[half:, half:][np.triu_indices(len(distances) - half, 1)].mean()
     first = analysis.geometry.spectrum.explained[0]
     findings = [
-        f"Indentation makes the first columns unlike each other and unlike the rest: their mean distance is "
-        f"{early:.3f} among columns 0-{EARLY_COLUMNS - 1}, against {late:.3f} in the second half of the line, and "
-        f"one axis holds {first:.0%} of the geometry.",
+        (
+            f"Indentation makes the first columns unlike each other and unlike the rest: their mean distance is "
+            f"{early:.3f} among columns 0-{EARLY_COLUMNS - 1}, against {late:.3f} in the second half of the line, and "
+            f"one axis holds {first:.0%} of the geometry."
+        ),
         _ranking(analysis.scorecard),
     ]
-    return _Study("2. A real corpus: source lines, one a document, characters as tokens", "source-lines", analysis, findings)
+    return _Study(
+        "2. A real corpus: source lines, one a document, characters as tokens",
+        "source-lines",
+        analysis,
+        findings,
+    )
 
 
 def _ranking(card: Scorecard) -> str:

@@ -28,7 +28,7 @@ app.command("merge", epilog=count.MERGE_EPILOG)(count.merge_command)
 app.command("demo", epilog=demo.EPILOG)(demo.command)
 
 
-def _print_version(value: bool) -> None:  # noqa: FBT001
+def _print_version(value: bool) -> None:
     if value:
         typer.echo(f"posgeom {__version__}")
         raise typer.Exit
@@ -37,7 +37,8 @@ def _print_version(value: bool) -> None:  # noqa: FBT001
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
+        bool,
+        typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
     pass

@@ -1,14 +1,14 @@
 """Options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Literal
 
 import typer
 
 from posgeom.corpus.documents import Format, Quoting, ReadOptions, Utf8Errors
 
 CorpusArgument = Annotated[
-    Optional[list[str]],
+    list[str] | None,
     typer.Argument(
         metavar="CORPUS...",
         help="Files, quoted globs, directories, or - for standard input: text, JSONL, CSV, TSV, Parquet, FASTA, "
@@ -17,7 +17,7 @@ CorpusArgument = Annotated[
     ),
 ]
 TokenizerOption = Annotated[
-    Optional[str],
+    str | None,
     typer.Option(
         "-t",
         "--tokenizer",
@@ -30,13 +30,16 @@ TokenizerOption = Annotated[
 PositionsOption = Annotated[int, typer.Option("-n", "--n-positions", metavar="N", help="Context length.")]
 FoldsOption = Annotated[int, typer.Option("--folds", metavar="F", help="Folds for cross-validation.")]
 ColumnOption = Annotated[
-    Optional[str],
+    str | None,
     typer.Option(
-        "--column", metavar="NAME", help="Text column: a name, or a 1-based number in CSV and TSV.", show_default=False
+        "--column",
+        metavar="NAME",
+        help="Text column: a name, or a 1-based number in CSV and TSV.",
+        show_default=False,
     ),
 ]
 GroupOption = Annotated[
-    Optional[str],
+    str | None,
     typer.Option(
         "--group",
         metavar="COLUMN",
@@ -47,7 +50,8 @@ GroupOption = Annotated[
 FormatOption = Annotated[Format, typer.Option("--format", help="Format, where the file name does not tell it.")]
 HeaderOption = Annotated[bool, typer.Option("--header/--no-header", help="Whether CSV and TSV have a header row.")]
 QuotingOption = Annotated[
-    Quoting, typer.Option("--quoting", help="Whether double quotes have a meaning; auto: in CSV yes, in TSV no.")
+    Quoting,
+    typer.Option("--quoting", help="Whether double quotes have a meaning; auto: in CSV yes, in TSV no."),
 ]
 WholeFilesOption = Annotated[
     bool, typer.Option("--whole-files", help="A text file is one document, instead of a document a line.")
@@ -56,12 +60,12 @@ Utf8ErrorsOption = Annotated[
     Utf8Errors, typer.Option("--utf8-errors", help="Invalid UTF-8: stop and name the row, or replace it.")
 ]
 WorkersOption = Annotated[
-    Optional[int],
+    int | None,
     typer.Option("--workers", metavar="K", help="Tokenising threads. Default: one a core.", show_default=False),
 ]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No progress bars.")]
 CountsOption = Annotated[
-    Optional[list[Path]],
+    list[Path] | None,
     typer.Option(
         "--counts",
         metavar="FILE",

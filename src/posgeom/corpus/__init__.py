@@ -1,0 +1,1 @@
+"""Corpora: find and read documents, tokenise, count by fold, position and token."""

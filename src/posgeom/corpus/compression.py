@@ -42,9 +42,7 @@ class ByteLayer(io.RawIOBase):
         Bytes taken from `inner`.
     """
 
-    def __init__(
-        self, inner: BinaryIO, describe: Callable[[Exception], str], *, close_inner: bool = True
-    ) -> None:
+    def __init__(self, inner: BinaryIO, describe: Callable[[Exception], str], *, close_inner: bool = True) -> None:
         self.consumed = 0
         self._inner = inner
         self._describe = describe

@@ -56,11 +56,7 @@ class _Accumulator:
         counts = np.concatenate([self._counts, *(c for _, c in self._pending)])
         order = np.argsort(keys, kind="stable")  # merges the runs, which are sorted already
         keys, counts = keys[order], counts[order]
-        starts = (
-            np.flatnonzero(np.concatenate([[True], np.diff(keys) != 0]))
-            if keys.size
-            else np.empty(0, np.int64)
-        )
+        starts = np.flatnonzero(np.concatenate([[True], np.diff(keys) != 0])) if keys.size else np.empty(0, np.int64)
         self._keys = keys[starts]
         self._counts = np.add.reduceat(counts, starts) if starts.size else counts
         self._pending, self._pending_size = [], 0
@@ -172,14 +168,10 @@ def count_texts(
         When the tokenizer cannot be loaded or applied.
     """
     if isinstance(texts, str):
-        raise CorpusError(
-            "texts is one string, expected an iterable of documents; use count(...) for a file name"
-        )
+        raise CorpusError("texts is one string, expected an iterable of documents; use count(...) for a file name")
     batches = _batched(texts, groups, batch_size, source)
     grouped_by = None if groups is None else "groups"
-    return _count_batches(
-        batches, load_tokenizer(tokenizer), n_positions, n_folds, (source,), grouped_by, workers
-    )
+    return _count_batches(batches, load_tokenizer(tokenizer), n_positions, n_folds, (source,), grouped_by, workers)
 
 
 def _batched(

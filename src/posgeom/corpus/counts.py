@@ -1,5 +1,6 @@
 """`PositionCounts`: how often each token stands at each position, fold by fold."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -53,13 +54,9 @@ class PositionCounts:
     def __post_init__(self) -> None:
         arrays = (self.fold, self.position, self.token, self.count)
         if any(a.ndim != 1 or a.dtype != np.int64 for a in arrays) or len({a.size for a in arrays}) != 1:
-            raise CountsError(
-                "fold, position, token and count must be one-dimensional int64 arrays of one length"
-            )
+            raise CountsError("fold, position, token and count must be one-dimensional int64 arrays of one length")
         if self.n_positions < 1 or self.n_folds < 1:
-            raise CountsError(
-                f"got {self.n_positions} positions and {self.n_folds} folds: both must be at least 1"
-            )
+            raise CountsError(f"got {self.n_positions} positions and {self.n_folds} folds: both must be at least 1")
         if not self.fold.size:
             return
         for name, array, bound in (
@@ -129,7 +126,7 @@ class PositionCounts:
         bounds = np.searchsorted(self.fold, np.arange(self.n_folds + 1))
         return [
             sparse.csr_array((self.count[a:b], (self.position[a:b], columns[a:b])), shape=shape)
-            for a, b in zip(bounds[:-1], bounds[1:], strict=True)
+            for a, b in itertools.pairwise(bounds)
         ]
 
     def matrix(self) -> sparse.csr_array:

@@ -119,6 +119,5 @@ def looks_binary(place: str) -> CorpusError:
         To be raised.
     """
     return CorpusError(
-        f"{place}: looks binary (a NUL byte):"
-        " wanted UTF-8 text, JSONL, CSV, TSV, FASTA or Parquet; convert it"
+        f"{place}: looks binary (a NUL byte): wanted UTF-8 text, JSONL, CSV, TSV, FASTA or Parquet; convert it"
     )

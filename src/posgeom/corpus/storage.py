@@ -79,14 +79,14 @@ def read_counts(path: str | Path) -> PositionCounts:
         raise CountsError(f"{name} holds no position counts: expected a file that `posgeom count` wrote")
     try:
         header: dict[str, Any] = json.loads(stored)
-        version = header["schema_version"]
-        if version != SCHEMA_VERSION:
-            raise CountsError(f"{name} has counts of schema {version}, this version reads {SCHEMA_VERSION}: count again")
-        return _from_table(table, header)
+        if header["schema_version"] == SCHEMA_VERSION:
+            return _from_table(table, header)
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
         raise CountsError(f"{name} is damaged ({one_line(error)}): count again") from None
     except CountsError as error:
         raise CountsError(f"{name}: {error}") from None
+    version = header["schema_version"]
+    raise CountsError(f"{name} has counts of schema {version!r}, this version reads {SCHEMA_VERSION}: count again")
 
 
 def _from_table(table: pa.Table, header: dict[str, Any]) -> PositionCounts:

@@ -38,9 +38,7 @@ class Stream:
         The first bytes, at most 64 KiB, without a byte-order mark.
     """
 
-    def __init__(
-        self, source: Source, codec: str | None, file_layer: ByteLayer, data_layer: ByteLayer
-    ) -> None:
+    def __init__(self, source: Source, codec: str | None, file_layer: ByteLayer, data_layer: ByteLayer) -> None:
         self.source = source
         self.codec = codec
         self._file_layer = file_layer
@@ -124,8 +122,7 @@ class Stream:
         for bom, encoding in _WIDE_BOMS.items():
             if self._raw_head.startswith(bom):
                 raise CorpusError(
-                    f"{name}: encoded in {encoding}: wanted UTF-8;"
-                    f" convert it with iconv -f {encoding} -t UTF-8"
+                    f"{name}: encoded in {encoding}: wanted UTF-8; convert it with iconv -f {encoding} -t UTF-8"
                 )
         if b"\0" in self._raw_head:
             raise looks_binary(name)
@@ -162,9 +159,7 @@ def open_stream(source: Source) -> Iterator[Stream]:
             )
         )
         codec = source.codec or sniff_codec(file_layer)
-        data_layer = (
-            file_layer if codec is None else stack.enter_context(decompressed(file_layer, codec, name))
-        )
+        data_layer = file_layer if codec is None else stack.enter_context(decompressed(file_layer, codec, name))
         yield Stream(source, codec, file_layer, data_layer)
 
 

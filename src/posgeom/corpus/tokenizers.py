@@ -292,9 +292,7 @@ def _from_directory(path: Path, name: str) -> Tokenizer:
 
 
 def _from_hub(name: str) -> Tokenizer:
-    choices = "a tokenizer.json, a model directory, a hub name (owner/model), " + ", ".join(
-        BUILTIN_TOKENIZERS
-    )
+    choices = "a tokenizer.json, a model directory, a hub name (owner/model), " + ", ".join(BUILTIN_TOKENIZERS)
     looks_like_path = name.startswith((".", "/", "~")) or name.endswith(".json") or name.count("/") > 1
     if looks_like_path or not name.strip():
         raise TokenizerError(f"no tokenizer at {shown(name)}: -t takes {choices}")

@@ -154,7 +154,7 @@ class LagEncoding(Encoding):
         """Distances between positions, looked up by lag, shape (m, m)."""
         chosen = self._check(positions)
         check_matrix_fits(chosen.size)
-        return self._lag_distances[np.abs(chosen[:, None] - chosen)]
+        return np.asarray(self._lag_distances[np.abs(chosen[:, None] - chosen)])
 
     def coordinates(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64] | None:
         """Vectors p_i of the positions, shape (m, d), or None."""

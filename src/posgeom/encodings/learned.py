@@ -65,14 +65,12 @@ def load_matrix(path: str | Path, tensor: str | None = None) -> NDArray[Any]:
         When the file is missing, damaged, of another kind, or holds pickled objects.
     """
     file = Path(path)
+    if file.suffix != ".safetensors" and tensor is not None:
+        raise EncodingError(f"{str(path)!r} is a .npy file, which holds one matrix: leave tensor={tensor} out")
     try:
         if file.suffix == ".safetensors":
             return _load_safetensors(file, tensor)
-        if tensor is not None:
-            raise EncodingError(f"{str(path)!r} is a .npy file, which holds one matrix: leave tensor={tensor} out")
         return np.asarray(np.load(file, allow_pickle=False))
-    except EncodingError:
-        raise
     except OSError as error:
         raise EncodingError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
     except (ValueError, EOFError) as error:
@@ -95,9 +93,7 @@ def _load_safetensors(file: Path, tensor: str | None) -> NDArray[Any]:
 def _choose_tensor(file: Path, names: list[str], tensor: str | None) -> str:
     listed = ", ".join(sorted(names)[:6]) + (", ..." if len(names) > 6 else "")
     if tensor is None and len(names) != 1:
-        raise EncodingError(
-            f"{str(file)!r} holds {len(names)} tensors ({listed}): name one as {file}:tensor=NAME"
-        )
+        raise EncodingError(f"{str(file)!r} holds {len(names)} tensors ({listed}): name one as {file}:tensor=NAME")
     if tensor is not None and tensor not in names:
         raise EncodingError(f"{str(file)!r} has no tensor {tensor!r}: it holds {listed}")
     return names[0] if tensor is None else tensor

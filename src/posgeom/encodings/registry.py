@@ -138,7 +138,7 @@ def _parse_options(spec: str, text: str, scheme: Scheme) -> dict[str, Any]:
     return options
 
 
-def _convert(value: str, kind: Any) -> Any:  # noqa: ANN401
+def _convert(value: str, kind: Any) -> Any:
     if get_origin(kind) is Literal:
         if value not in get_args(kind):
             raise ValueError(value)
@@ -148,7 +148,7 @@ def _convert(value: str, kind: Any) -> Any:  # noqa: ANN401
     return kind(value)
 
 
-def _describe(kind: Any) -> str:  # noqa: ANN401
+def _describe(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return " or ".join(get_args(kind))
     if isinstance(kind, UnionType):

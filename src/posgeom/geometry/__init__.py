@@ -1,0 +1,1 @@
+"""Geometry: distances between positions, plug-in and cross-validated, and their classical MDS."""

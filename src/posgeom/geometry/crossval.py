@@ -144,9 +144,7 @@ def _total(matrices: list[sparse.csr_array], folds: tuple[int, ...]) -> sparse.c
     return total
 
 
-def _square_roots(
-    counts: sparse.csr_array, depth: int | None, uniform: NDArray[np.float64] | None
-) -> sparse.csr_array:
+def _square_roots(counts: sparse.csr_array, depth: int | None, uniform: NDArray[np.float64] | None) -> sparse.csr_array:
     """Square-root frequencies of a half, shape (m, V), with a last row for the positions without data."""
     if depth is not None:
         roots = rarefied_rows(counts, depth)
@@ -155,8 +153,8 @@ def _square_roots(
         roots = sparse.csr_array((np.sqrt(counts.data / totals), counts.indices, counts.indptr), shape=counts.shape)
     if uniform is None:
         return roots
-    roots.resize(roots.shape[0], uniform.size)
-    return sparse.csr_array(sparse.vstack([roots, sparse.csr_array(uniform[None])], format="csr"))
+    widened = sparse.csr_array((roots.data, roots.indices, roots.indptr), shape=(roots.shape[0], uniform.size))
+    return sparse.csr_array(sparse.vstack([widened, sparse.csr_array(uniform[None])], format="csr"))
 
 
 def _uniform_roots(counts: PositionCounts, depth: int | None) -> NDArray[np.float64]:

@@ -55,8 +55,8 @@ class DistanceMatrix:
     depth : ndarray of int or None, shape (m,)
         Sequences that each row rests on.
     squared : ndarray of float, shape (m, m)
-        Squared distances as estimated. An unbiased estimate may be negative, and stays so here; in `values` it
-        is 0.
+        Squared distances as estimated; by default the squares of `values`. An unbiased estimate may be
+        negative, and stays so here; in `values` it is 0.
     """
 
     values: NDArray[np.float64]
@@ -64,13 +64,13 @@ class DistanceMatrix:
     metric: str
     estimator: str
     depth: NDArray[np.int64] | None = None
-    squared: NDArray[np.float64] = field(default=None, repr=False)  # type: ignore[assignment]  # set below
+    squared: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False)
 
     def __post_init__(self) -> None:
         values = _symmetric(self.values, "distance matrix")
         if (values < 0).any():
             raise GeometryError(f"a distance is negative ({values.min():g}): expected 0 or more")
-        squared = values**2 if self.squared is None else _symmetric(self.squared, "squared distances")
+        squared = values**2 if not self.squared.size else _symmetric(self.squared, "squared distances")
         positions = np.asarray(self.positions, np.int64)
         if positions.shape != values.shape[:1] or (np.diff(positions) <= 0).any():
             raise GeometryError(f"positions must be {values.shape[0]} increasing numbers, one a row of the matrix")

@@ -40,4 +40,4 @@ def euclidean_distances(points: ArrayLike) -> NDArray[np.float64]:
     for start in range(0, first.size, step):
         i, j = first[start : start + step], second[start : start + step]
         squared[i, j] = squared[j, i] = ((x[i] - x[j]) ** 2).sum(axis=1)
-    return np.sqrt(squared)
+    return np.asarray(np.sqrt(squared))

@@ -163,7 +163,7 @@ def distribution_distances(weights: ArrayLike | sparse.csr_array, metric: str = 
     >>> distribution_distances([[1, 2], [2, 4]]).tolist()
     [[0.0, 0.0], [0.0, 0.0]]
     """
-    rows = sparse.csr_array(weights, dtype=np.float64)
+    rows = sparse.csr_array(weights if sparse.issparse(weights) else np.asarray(weights, np.float64)).astype(np.float64)
     if not np.isfinite(rows.data).all() or (rows.data < 0).any():
         raise GeometryError("weights must be finite and not negative")
     totals = np.asarray(rows.sum(axis=1)).ravel()

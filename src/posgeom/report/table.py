@@ -55,8 +55,10 @@ def _summary(analysis: Analysis) -> list[tuple[str, str]]:
     return [
         (
             "corpus",
-            f"{named}{columns}: {counts.n_documents:,} documents ({counts.empty_documents:,} empty), "
-            f"{counts.n_tokens:,} tokens counted",
+            (
+                f"{named}{columns}: {counts.n_documents:,} documents ({counts.empty_documents:,} empty), "
+                f"{counts.n_tokens:,} tokens counted"
+            ),
         ),
         ("tokenizer", f"{shown(counts.tokenizer.name, 60)}, V = {counts.vocab_size:,}{special_text}"),
         ("positions", _positions(geometry)),
@@ -104,7 +106,7 @@ def _mean_squared(geometry: Geometry) -> str:
         return f"plug-in {plugin:.4g}"
     full = geometry.crossval_full_depth.mean_squared
     text = f"plug-in {plugin:.4g}, cross-validated {full:.4g} at full depth"
-    if 0 < plugin and full < plugin:
+    if plugin > 0 and full < plugin:
         text += f" ({100 * min(1 - full / plugin, 1):.0f} % of the plug-in is noise)"
     if geometry.depth is not None:
         text += f", {geometry.crossval.mean_squared:.4g} at common depth"
@@ -141,12 +143,12 @@ def scorecard_table(card: Scorecard) -> Table:
     """
     table = Table(
         box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
+        padding=0,
         show_edge=False,
     )
-    table.add_column("encoding", width=_NAME_WIDTH + 1, overflow="fold")
+    table.add_column("encoding", width=_NAME_WIDTH, overflow="fold")
     for header, width in _COLUMNS:
-        table.add_column(header, width=width + 1, justify="right", no_wrap=True)
+        table.add_column(header, width=width, justify="right", no_wrap=True)
     for row in card.rows:
         table.add_row(Text(row.name), *_cells(row))
     return table

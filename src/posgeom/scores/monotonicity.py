@@ -87,9 +87,7 @@ def _count_farther(lags: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.maximum.accumulate(np.where(first_of_lag, index, 0), axis=1)
 
 
-def _ranks(
-    values: NDArray[np.float64], slack: float
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+def _ranks(values: NDArray[np.float64], slack: float) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Rank of each value in its row, and how many are below value - slack and at most value + slack."""
     order = np.argsort(values, axis=1)
     in_order = np.take_along_axis(values, order, axis=1)
@@ -102,9 +100,7 @@ def _ranks(
     return ranks, below, at_most
 
 
-def _count_below(
-    ranks: NDArray[np.int32], prefix: NDArray[np.int32], bounds: Sequence[NDArray[np.int32]]
-) -> list[int]:
+def _count_below(ranks: NDArray[np.int32], prefix: NDArray[np.int32], bounds: Sequence[NDArray[np.int32]]) -> list[int]:
     """For each array of bounds: the sum over elements of how many of the first `prefix` ranks are below the bound.
 
     A wavelet tree over the bits of the ranks, all rows side by side. At each level the row is sorted by the bits

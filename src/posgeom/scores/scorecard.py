@@ -83,9 +83,7 @@ class Scorecard:
         return [asdict(row) for row in self.rows]
 
 
-def scorecard(
-    encodings: Sequence[Encoding], geometry: Geometry, *, progress: ProgressHook = silent
-) -> Scorecard:
+def scorecard(encodings: Sequence[Encoding], geometry: Geometry, *, progress: ProgressHook = silent) -> Scorecard:
     """Score encodings against a geometry, all over the same positions.
 
     Parameters

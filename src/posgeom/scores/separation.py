@@ -22,7 +22,7 @@ class Separation:
 
 
 def minimum_separation(distances: NDArray[np.float64], positions: NDArray[np.int64]) -> Separation:
-    """min |p_i - p_j| over i < j, and the pair that attains it (Theorem 4 of the paper).
+    """Min |p_i - p_j| over i < j, and the pair that attains it (Theorem 4 of the paper).
 
     Parameters
     ----------

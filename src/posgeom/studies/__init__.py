@@ -1,0 +1,1 @@
+"""Corpora with known structure, for demonstrations, tests and studies."""

@@ -5,7 +5,16 @@ from pathlib import Path
 
 from posgeom.errors import CorpusError
 
-_NOT_LIBRARY = {"site-packages", "dist-packages", "__pycache__", "test", "tests", "idlelib", "lib2to3", "turtledemo"}
+_NOT_LIBRARY = {
+    "site-packages",
+    "dist-packages",
+    "__pycache__",
+    "test",
+    "tests",
+    "idlelib",
+    "lib2to3",
+    "turtledemo",
+}
 
 
 def standard_library_files() -> list[Path]:

@@ -36,14 +36,10 @@ def batched(
     first_row, n_characters = 1, 0
 
     def batch() -> DocumentBatch:
-        return DocumentBatch(
-            texts, groups if options.group is not None else None, source.name, first_row, column
-        )
+        return DocumentBatch(texts, groups if options.group is not None else None, source.name, first_row, column)
 
     for row, text, group in rows:
-        if texts and (
-            len(texts) >= options.batch_size or n_characters + len(text) > documents.MAX_BATCH_CHARACTERS
-        ):
+        if texts and (len(texts) >= options.batch_size or n_characters + len(text) > documents.MAX_BATCH_CHARACTERS):
             yield batch()
             texts, groups, n_characters = [], [], 0
         if not texts:

@@ -45,17 +45,11 @@ def choose_column(
         return candidates[0]
     if "text" in candidates:
         return "text"
-    found = (
-        f"text columns {shown_list(candidates)}"
-        if candidates
-        else f"no text column among {shown_list(names)}"
-    )
+    found = f"text columns {shown_list(candidates)}" if candidates else f"no text column among {shown_list(names)}"
     raise CorpusError(f"{shown(source.name)}: {found}: wanted one; choose it with --column NAME{hint}")
 
 
-def missing_column(
-    wanted: str, names: Sequence[str], source: Source, option: str, hint: str = ""
-) -> CorpusError:
+def missing_column(wanted: str, names: Sequence[str], source: Source, option: str, hint: str = "") -> CorpusError:
     """Make the error for a column that is not in a file.
 
     Parameters

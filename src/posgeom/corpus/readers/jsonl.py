@@ -104,9 +104,7 @@ def _strings(records: Iterator[tuple[int, Record]], stream: Stream, options: Rea
         yield number, _scalar_values(record, options, stream, number), None
 
 
-def _texts(
-    records: Iterator[tuple[int, Record]], column: str, stream: Stream, options: ReadOptions
-) -> Iterator[Row]:
+def _texts(records: Iterator[tuple[int, Record]], column: str, stream: Stream, options: ReadOptions) -> Iterator[Row]:
     for number, record in records:
         if not isinstance(record, dict):
             raise _mixed(record, "an object", located(stream.source.name, number))

@@ -45,13 +45,9 @@ def read_parquet(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch
     source = stream.source
     name = shown(source.name)
     if stream.codec is not None:
-        raise CorpusError(
-            f"{name}: Parquet inside {stream.codec}: wanted the Parquet file itself; decompress it first"
-        )
+        raise CorpusError(f"{name}: Parquet inside {stream.codec}: wanted the Parquet file itself; decompress it first")
     if source.path is None or source.size is None:
-        raise CorpusError(
-            f"{name}: Parquet from a pipe: wanted a file, since it is read from its end; save it first"
-        )
+        raise CorpusError(f"{name}: Parquet from a pipe: wanted a file, since it is read from its end; save it first")
     with _open(source.path, source) as file:
         schema = file.schema_arrow
         column, group = _columns(schema, options, source)
@@ -89,9 +85,7 @@ def _rows(file: Any, column: str, stream: Stream, options: ReadOptions) -> Itera
     columns = [column] if options.group in (None, column) else [column, options.group]
     with _arrow_errors(source):
         n_rows = file.metadata.num_rows
-        batches = file.iter_batches(
-            _rows_at_once(file.metadata, column, options), columns=columns, use_threads=False
-        )
+        batches = file.iter_batches(_rows_at_once(file.metadata, column, options), columns=columns, use_threads=False)
     start = 1
     while True:
         with _arrow_errors(source):
@@ -102,10 +96,7 @@ def _rows(file: Any, column: str, stream: Stream, options: ReadOptions) -> Itera
         groups: list[str] | None = None
         if options.group is not None:
             values = _scalars(batch.column(options.group), start, source, options)
-            groups = [
-                group_value(value, options.group, source, row, "row")
-                for row, value in enumerate(values, start)
-            ]
+            groups = [group_value(value, options.group, source, row, "row") for row, value in enumerate(values, start)]
         for i, text in enumerate(texts):
             row = start + i
             if len(text or "") > documents.MAX_DOCUMENT_BYTES:
@@ -159,10 +150,7 @@ def _is_binary(kind: Any) -> bool:
     t = pa.types
     value = kind.value_type if t.is_dictionary(kind) else kind
     return bool(
-        t.is_binary(value)
-        or t.is_large_binary(value)
-        or t.is_binary_view(value)
-        or t.is_fixed_size_binary(value)
+        t.is_binary(value) or t.is_large_binary(value) or t.is_binary_view(value) or t.is_fixed_size_binary(value)
     )
 
 
