@@ -142,9 +142,7 @@ def test_too_few_fields(path: Path, refusal: Refusal) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv"])
-def test_surplus_fields_are_not_dropped_in_silence(
-    tmp_path: Path, refusal: Refusal, texts: Texts, suffix: str
-) -> None:
+def test_surplus_fields_are_not_dropped_in_silence(tmp_path: Path, refusal: Refusal, texts: Texts, suffix: str) -> None:
     separator = "," if suffix == ".csv" else "\t"
     path = write(tmp_path / f"a{suffix}", "n,text\n1,Hello, world\n".replace(",", separator))
     assert "line 2: 3 fields: wanted 2" in refusal(path)
@@ -180,8 +178,8 @@ def test_long_field_loads_and_the_limit_is_restored(path: Path, texts: Texts) ->
 def test_limit_is_restored_only_when_no_reader_is_left(path: Path) -> None:
     before = csv.field_size_limit()
     write(path, "n,text\n" + f"1,{'x' * 200_000}\n" * 10)
-    one = read_documents([path], ReadOptions(batch_size=1))
-    other = read_documents([path], ReadOptions(batch_size=1))
+    one = read_documents([path], ReadOptions(batch_size=1, column="text"))
+    other = read_documents([path], ReadOptions(batch_size=1, column="text"))
     next(one)
     next(other)
     one.close()  # type: ignore[attr-defined]

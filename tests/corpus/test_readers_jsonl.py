@@ -90,9 +90,7 @@ def test_empty_and_null_texts_keep_rows_aligned(path: Path, texts: Texts) -> Non
     ]
 
 
-def test_blank_lines_hold_no_document_but_count_as_lines(
-    path: Path, batches: Batches, refusal: Refusal
-) -> None:
+def test_blank_lines_hold_no_document_but_count_as_lines(path: Path, batches: Batches, refusal: Refusal) -> None:
     path.write_text('\n \n{"text": "a"}\n\r\n{"text": "b"}\n\n')
     (batch,) = batches(path)
     assert (batch.texts, batch.first_row) == (["a", "b"], 3)

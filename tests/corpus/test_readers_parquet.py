@@ -129,9 +129,7 @@ def test_row_groups_and_batches(path: Path, batches: Batches) -> None:
     assert [batch.first_row for batch in found] == [1, 4, 7, 10]
 
 
-def test_long_documents_make_small_batches(
-    path: Path, batches: Batches, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_documents_make_small_batches(path: Path, batches: Batches, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "MAX_BATCH_CHARACTERS", 1000)
     write(path, text=[f"{i}" * 400 for i in range(7)])
     found = batches(path)

@@ -69,9 +69,7 @@ def test_fasta_groups(tmp_path: Path, groups: Texts, refusal: Refusal) -> None:
     assert groups(path, group="name") == ["seq1", "seq1"]
     assert groups(path, group="description") == ["seq1 human x", "seq1 mouse"]
     assert "the columns are 'name', 'description'" in refusal(path, group="species")
-    assert "line 3: column 'name' is empty" in refusal(
-        write(tmp_path / "b.fa", ">a\nA\n>\nC\n"), group="name"
-    )
+    assert "line 3: column 'name' is empty" in refusal(write(tmp_path / "b.fa", ">a\nA\n>\nC\n"), group="name")
 
 
 def test_fasta_without_header(tmp_path: Path, refusal: Refusal) -> None:
@@ -117,9 +115,7 @@ def test_format_by_name_and_first_bytes(
     assert texts(compressed) == expected
 
 
-def test_json_lines_on_standard_input_longer_than_the_look_ahead(
-    monkeypatch: pytest.MonkeyPatch, texts: Texts
-) -> None:
+def test_json_lines_on_standard_input_longer_than_the_look_ahead(monkeypatch: pytest.MonkeyPatch, texts: Texts) -> None:
     long = "x" * 200_000
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f'{{"text": "{long}"}}\n'.encode())))
     assert texts("-") == [long]
@@ -152,9 +148,7 @@ def test_batches_are_bounded_by_documents(tmp_path: Path, batches: Batches) -> N
     ]
 
 
-def test_batches_are_bounded_by_characters(
-    tmp_path: Path, batches: Batches, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_are_bounded_by_characters(tmp_path: Path, batches: Batches, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "MAX_BATCH_CHARACTERS", 5)
     found = batches(write(tmp_path / "a.txt", "aaa\nbb\nc\n" + "d" * 9 + "\n\ne\n"))
     assert [batch.texts for batch in found] == [["aaa", "bb"], ["c"], ["d" * 9], ["", "e"]]

@@ -129,9 +129,7 @@ def test_directory_without_data_lists_the_extensions(tmp_path: Path, refusal: Re
     assert "no file in this directory" in refusal(tmp_path, format="text")
 
 
-def test_socket_and_device_are_no_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: Refusal
-) -> None:
+def test_socket_and_device_are_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: Refusal) -> None:
     monkeypatch.chdir(tmp_path)  # a socket's path is limited to some hundred bytes
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("s.txt")
@@ -139,9 +137,7 @@ def test_socket_and_device_are_no_files(
     assert "not a regular file" in refusal("/dev/null")
 
 
-def test_permission_is_asked_before_reading(
-    tree: Path, monkeypatch: pytest.MonkeyPatch, refusal: Refusal
-) -> None:
+def test_permission_is_asked_before_reading(tree: Path, monkeypatch: pytest.MonkeyPatch, refusal: Refusal) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert "'b.txt': permission denied" in refusal("b.txt")
 

@@ -51,9 +51,7 @@ def test_compressed_by_first_bytes(tmp_path: Path, texts: Texts, suffix: str) ->
 @each_codec
 def test_all_members_are_read(tmp_path: Path, texts: Texts, suffix: str) -> None:
     path = tmp_path / f"a.txt{suffix}"
-    path.write_bytes(
-        COMPRESSORS[suffix](b"one\ntw") + COMPRESSORS[suffix](b"") + COMPRESSORS[suffix](b"o\nthree\n")
-    )
+    path.write_bytes(COMPRESSORS[suffix](b"one\ntw") + COMPRESSORS[suffix](b"") + COMPRESSORS[suffix](b"o\nthree\n"))
     assert texts(path) == ["one", "two", "three"]
 
 
@@ -61,9 +59,7 @@ def test_all_members_are_read(tmp_path: Path, texts: Texts, suffix: str) -> None
 @pytest.mark.parametrize("keep", ["nothing", "1 byte", "4 bytes", "10 bytes", "half", "all but 1"])
 def test_truncated_compressed_file_is_named(tmp_path: Path, refusal: Refusal, suffix: str, keep: str) -> None:
     whole = COMPRESSORS[suffix](CONTENT)
-    n = {"nothing": 0, "1 byte": 1, "4 bytes": 4, "10 bytes": 10, "half": len(whole) // 2}.get(
-        keep, len(whole) - 1
-    )
+    n = {"nothing": 0, "1 byte": 1, "4 bytes": 4, "10 bytes": 10, "half": len(whole) // 2}.get(keep, len(whole) - 1)
     path = tmp_path / f"a.txt{suffix}"
     path.write_bytes(whole[:n])
     message = refusal(path)
@@ -79,9 +75,7 @@ def test_truncated_second_member(tmp_path: Path, refusal: Refusal, suffix: str) 
 
 
 @each_codec
-def test_damaged_second_member_is_not_taken_for_the_end(
-    tmp_path: Path, refusal: Refusal, suffix: str
-) -> None:
+def test_damaged_second_member_is_not_taken_for_the_end(tmp_path: Path, refusal: Refusal, suffix: str) -> None:
     damaged = bytearray(COMPRESSORS[suffix](CONTENT))
     damaged[:3] = b"\x01\x02\x03"
     path = tmp_path / f"a.txt{suffix}"
@@ -122,9 +116,7 @@ def test_only_line_feeds_end_a_line(tmp_path: Path, texts: Texts) -> None:
 @pytest.mark.parametrize(
     ("content", "expected"), [(b"", []), (b"\n", [""]), (b"a", ["a"]), (b"a\n", ["a"]), (b"a\n\n", ["a", ""])]
 )
-def test_final_newline_makes_no_document(
-    tmp_path: Path, texts: Texts, content: bytes, expected: list[str]
-) -> None:
+def test_final_newline_makes_no_document(tmp_path: Path, texts: Texts, content: bytes, expected: list[str]) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(content)
     assert texts(path) == expected
@@ -162,8 +154,7 @@ def test_byte_order_mark_alone_and_in_the_middle(tmp_path: Path, texts: Texts) -
 def test_wide_encodings_are_named(tmp_path: Path, refusal: Refusal, encoding: str, policy: str) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(
-        ("" if encoding in ("utf-16", "utf-32") else "\ufeff").encode(encoding)
-        + "text\nword".encode(encoding)
+        ("" if encoding in ("utf-16", "utf-32") else "\ufeff").encode(encoding) + "text\nword".encode(encoding)
     )
     assert f"encoded in {encoding[:6].upper()}: wanted UTF-8" in refusal(path, utf8_errors=policy)
 
@@ -186,9 +177,7 @@ def test_zero_byte_far_into_the_file(tmp_path: Path, refusal: Refusal) -> None:
     assert "looks binary" in refusal(path, whole_files=True)
 
 
-def test_longest_document(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: Texts, refusal: Refusal
-) -> None:
+def test_longest_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: Texts, refusal: Refusal) -> None:
     monkeypatch.setattr(documents, "MAX_DOCUMENT_BYTES", 10)
     path = tmp_path / "a.txt"
     for end in (b"\n", b"\r\n", b""):

@@ -1,0 +1,89 @@
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from posgeom.encodings.learned import learned, load_matrix
+from posgeom.errors import EncodingError
+
+TABLE = np.random.default_rng(0).normal(size=(6, 3))
+
+
+def test_npy_and_safetensors(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", TABLE)
+    save_file({"wpe": TABLE}, tmp_path / "one.safetensors")
+    save_file({"wpe": TABLE, "other": TABLE[:2]}, tmp_path / "two.safetensors")
+    np.testing.assert_array_equal(load_matrix(tmp_path / "a.npy"), TABLE)
+    np.testing.assert_array_equal(load_matrix(tmp_path / "one.safetensors"), TABLE)
+    np.testing.assert_array_equal(load_matrix(tmp_path / "two.safetensors", "wpe"), TABLE)
+    with pytest.raises(EncodingError, match=r"2 tensors \(other, wpe\): name one as .*:tensor=NAME"):
+        load_matrix(tmp_path / "two.safetensors")
+    with pytest.raises(EncodingError, match="no tensor 'x': it holds other, wpe"):
+        load_matrix(tmp_path / "two.safetensors", "x")
+    with pytest.raises(EncodingError, match="holds one matrix"):
+        load_matrix(tmp_path / "a.npy", "wpe")
+
+
+def test_bfloat16_becomes_float32(tmp_path: Path) -> None:
+    values = np.array([[1.0, -2.5], [0.0078125, 3e38]], np.float32)
+    halves = (values.view(np.uint32) >> 16).astype("<u2")
+    header = json.dumps({"t": {"dtype": "BF16", "shape": [2, 2], "data_offsets": [0, 8]}}).encode()
+    (tmp_path / "b.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + halves.tobytes())
+    got = load_matrix(tmp_path / "b.safetensors")
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, values, rtol=2**-8)
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.safetensors"])
+@pytest.mark.parametrize("content", [b"", b"garbage that is no matrix", b"\x93NUMPY\x01\x00v\x00{'descr'", None])
+def test_damaged_or_missing_files(tmp_path: Path, name: str, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(EncodingError, match=name) as caught:
+        load_matrix(tmp_path / name)
+    assert "\n" not in str(caught.value)
+
+
+def test_pickles_are_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "p.npy", np.array([[{"x": 1}]], dtype=object), allow_pickle=True)
+    with pytest.raises(EncodingError, match="not a readable"):
+        load_matrix(tmp_path / "p.npy")
+
+
+def test_truncated_safetensors(tmp_path: Path) -> None:
+    save_file({"t": TABLE}, tmp_path / "t.safetensors")
+    whole = (tmp_path / "t.safetensors").read_bytes()
+    (tmp_path / "t.safetensors").write_bytes(whole[:-10])
+    with pytest.raises(EncodingError, match="not a readable"):
+        load_matrix(tmp_path / "t.safetensors")
+
+
+def test_first_rows_are_used_and_too_few_are_an_error() -> None:
+    np.testing.assert_array_equal(learned(TABLE, n_positions=4).coordinates(), TABLE[:4])
+    with pytest.raises(EncodingError, match="6 rows, n = 9 positions need as many: use -n 6"):
+        learned(TABLE, n_positions=9)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.ones(4), r"shape \(4,\)"),
+        (np.ones((2, 2, 2)), r"shape \(2, 2, 2\)"),
+        (np.ones((3, 0)), r"shape \(3, 0\)"),
+        (np.array([[1, 2], [np.nan, 3]]), "nan at row 1, column 0"),
+        (np.array([[1, np.inf], [2, 3]]), "inf at row 0, column 1"),
+        (np.array([[1j, 2], [3, 4]]), "real numbers"),
+        (np.array([["a", "b"], ["c", "d"]]), "real numbers"),
+    ],
+)
+def test_unusable_matrices(matrix: np.ndarray, message: str) -> None:
+    with pytest.raises(EncodingError, match=message):
+        learned(matrix)
+
+
+def test_half_precision_is_widened_before_any_arithmetic() -> None:
+    table = np.array([[60000.0, 0], [0, 60000.0]], np.float16)
+    assert learned(table).distances()[0, 1] == pytest.approx(60000 * np.sqrt(2), rel=1e-3)

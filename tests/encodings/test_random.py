@@ -1,0 +1,26 @@
+import numpy as np
+import pytest
+
+from posgeom.encodings.random import random
+from posgeom.errors import EncodingError
+
+
+def test_deviation_and_seed() -> None:
+    points = random(400, 50, std=0.5, seed=3).coordinates()
+    assert points is not None
+    assert points.std() == pytest.approx(0.5, rel=0.02)
+    np.testing.assert_array_equal(points, random(400, 50, std=0.5, seed=3).coordinates())
+    assert not np.array_equal(points, random(400, 50, std=0.5, seed=4).coordinates())
+
+
+def test_expected_separation_of_berts_initialisation() -> None:
+    distances = random(128, 768).distances()
+    upper = distances[np.triu_indices(128, 1)]
+    assert upper.mean() == pytest.approx(0.02 * np.sqrt(2 * 768), rel=0.01)
+    assert upper.min() == pytest.approx(0.70, abs=0.02)  # what the paper reports for training from scratch
+
+
+@pytest.mark.parametrize("std", [0.0, -1.0, float("nan")])
+def test_bad_deviation(std: float) -> None:
+    with pytest.raises(EncodingError, match="expected a positive number"):
+        random(4, 4, std=std)

@@ -1,0 +1,87 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from posgeom.encodings.alibi import alibi
+from posgeom.encodings.random import random
+from posgeom.encodings.registry import SCHEMES, build_encoding
+from posgeom.encodings.rope import rope
+from posgeom.errors import EncodingError
+from posgeom.geometry.build import geometry
+from posgeom.studies.synthetic import synthetic
+
+
+def build(spec: str, **settings: object):  # type: ignore[no-untyped-def]
+    return build_encoding(spec, **({"n_positions": 32, "n_dims": 16} | settings))  # type: ignore[arg-type]
+
+
+def test_options_reach_the_scheme() -> None:
+    got = build("rope:base=500.5,reference=gaussian,seed=3")
+    np.testing.assert_array_equal(
+        got.distances(), rope(32, 16, base=500.5, reference="gaussian", seed=3).distances()
+    )
+    assert got.name == "rope:base=500.5,reference=gaussian,seed=3"
+    np.testing.assert_array_equal(
+        build("alibi:form=kernel,heads=8,head=1").distances(), alibi(32, form="kernel", heads=8, head=1).distances()
+    )
+
+
+def test_the_analysis_seed_is_the_default() -> None:
+    np.testing.assert_array_equal(build("random", seed=5).coordinates(), random(32, 16, seed=5).coordinates())
+    np.testing.assert_array_equal(build("random:seed=1", seed=5).coordinates(), random(32, 16, seed=1).coordinates())
+
+
+def test_mds_needs_a_geometry() -> None:
+    with pytest.raises(EncodingError, match="fitted to a corpus geometry"):
+        build("mds")
+    assert build("mds:rank=2", geometry=geometry(synthetic().counts)).n_dims == 16
+
+
+def test_files(tmp_path: Path) -> None:
+    table = np.random.default_rng(0).normal(size=(40, 3))
+    np.save(tmp_path / "t.npy", table)
+    save_file({"a": table, "b": table + 1}, tmp_path / "t.safetensors")
+    np.testing.assert_array_equal(build(str(tmp_path / "t.npy")).coordinates(), table[:32])
+    spec = f"{tmp_path / 't.safetensors'}:tensor=b"
+    assert build(spec).name == spec
+    np.testing.assert_array_equal(build(spec).coordinates(), table[:32] + 1)
+    with pytest.raises(EncodingError, match=r"no file .*missing.npy"):
+        build(str(tmp_path / "missing.npy"))
+    with pytest.raises(EncodingError, match="cannot read"):
+        build(f"{tmp_path / 'missing.safetensors'}:tensor=b")
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("unknown", "no encoding 'unknown': expected one of sinusoidal, rope"),
+        ("", "no encoding ''"),
+        ("rope:", None),
+        ("rope:base", "got 'base', expected option=value"),
+        ("rope:scaling=yarn", r"base \(a number\), reference \(unit or gaussian\)"),
+        ("rope:base=ten", "base is 'ten', expected a number"),
+        ("rope:reference=mean", "expected unit or gaussian"),
+        ("rope:offset=1.5", "expected a whole number"),
+        ("rope:base=1,base=2", "given twice"),
+        ("alibi:head=none", "expected a whole number"),
+    ],
+)
+def test_specs(spec: str, message: str | None) -> None:
+    if message is None:
+        build(spec)
+        return
+    with pytest.raises(EncodingError, match=message):
+        build(spec)
+
+
+def test_every_scheme_builds_with_its_defaults() -> None:
+    shape = geometry(synthetic().counts)
+    for name in SCHEMES:
+        encoding = build(name, geometry=shape)
+        distances = encoding.distances()
+        assert distances.shape == (32, 32)
+        np.testing.assert_array_equal(distances, distances.T)
+        np.testing.assert_array_equal(np.diag(distances), 0)
+        assert name in repr(encoding)

@@ -1,0 +1,61 @@
+"""The arrows of the architecture: who may import whom, and what stays out of a plain import."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import posgeom
+
+ROOT = Path(posgeom.__file__).parent
+BASE = {"errors", "progress"}
+ALLOWED = {
+    "errors": set(),
+    "progress": set(),
+    "corpus": BASE,
+    "geometry": BASE | {"corpus"},
+    "encodings": BASE | {"geometry"},
+    "scores": BASE | {"geometry", "encodings"},
+    "analysis": BASE | {"corpus", "geometry", "encodings", "scores"},
+    "report": BASE | {"corpus", "geometry", "scores", "analysis"},
+    "studies": BASE | {"corpus", "geometry", "encodings", "scores", "analysis"},
+}
+
+
+def imported(file: Path) -> set[str]:
+    """Top-level parts of posgeom that a file imports."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("posgeom."):
+            names.add(node.module.split(".")[1])
+        elif isinstance(node, ast.Import):
+            names |= {a.name.split(".")[1] for a in node.names if a.name.startswith("posgeom.")}
+    return names
+
+
+@pytest.mark.parametrize("part", ALLOWED)
+def test_imports_point_downwards(part: str) -> None:
+    files = [ROOT / f"{part}.py"] if (ROOT / f"{part}.py").exists() else sorted((ROOT / part).rglob("*.py"))
+    assert files
+    for file in files:
+        assert imported(file) <= ALLOWED[part] | {part}, file
+
+
+def test_every_part_has_its_place() -> None:
+    parts = {p.stem for p in ROOT.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
+    assert parts - {"__init__", "cli"} == set(ALLOWED)
+
+
+def test_import_is_light() -> None:
+    heavy = "torch, transformers, matplotlib, altair, pandas, typer, sklearn, datasets"
+    code = f"import sys, posgeom; print([m for m in {heavy.split(', ')} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_public_names_exist() -> None:
+    for name in posgeom.__all__:
+        assert hasattr(posgeom, name), name
+    assert callable(posgeom.geometry)
