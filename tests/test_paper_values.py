@@ -107,8 +107,6 @@ def test_imdb_under_the_sound_convention(imdb: PositionCounts) -> None:
 def test_sst2_sound_spectrum_of_splice_sites(data_dir: Path) -> None:
     from posgeom.corpus.documents import ReadOptions
 
-    counts = count(
-        data_dir / "uci_splice.csv", "chars", n_positions=60, options=ReadOptions(column="sequence")
-    )
+    counts = count(data_dir / "uci_splice.csv", "chars", n_positions=60, options=ReadOptions(column="sequence"))
     assert counts.n_documents == 3190
     assert counts.depth.tolist() == [3190] * 60

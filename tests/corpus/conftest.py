@@ -1,6 +1,5 @@
 """What the corpus tests share: reading in one call, errors checked for their form, the data directory."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,10 +49,3 @@ def refusal() -> Callable[..., str]:
         return message
 
     return read
-
-
-@pytest.fixture
-def data_dir() -> Path:
-    if "POSGEOM_DATA" not in os.environ:
-        pytest.skip("POSGEOM_DATA names no data directory")
-    return Path(os.environ["POSGEOM_DATA"])

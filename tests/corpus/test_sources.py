@@ -142,15 +142,6 @@ def test_permission_is_asked_before_reading(tree: Path, monkeypatch: pytest.Monk
     assert "'b.txt': permission denied" in refusal("b.txt")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_unreadable_file_and_directory(tree: Path, refusal: Refusal) -> None:
-    (tree / "b.txt").chmod(0)
-    assert "permission denied" in refusal("b.txt")
-    (tree / "sub").chmod(0)
-    assert "permission denied" in refusal("sub")
-    (tree / "sub").chmod(0o700)
-
-
 def test_unlistable_directory_is_an_error_not_a_gap(
     tree: Path, monkeypatch: pytest.MonkeyPatch, refusal: Refusal
 ) -> None:

@@ -19,9 +19,7 @@ def build(spec: str, **settings: object):  # type: ignore[no-untyped-def]
 
 def test_options_reach_the_scheme() -> None:
     got = build("rope:base=500.5,reference=gaussian,seed=3")
-    np.testing.assert_array_equal(
-        got.distances(), rope(32, 16, base=500.5, reference="gaussian", seed=3).distances()
-    )
+    np.testing.assert_array_equal(got.distances(), rope(32, 16, base=500.5, reference="gaussian", seed=3).distances())
     assert got.name == "rope:base=500.5,reference=gaussian,seed=3"
     np.testing.assert_array_equal(
         build("alibi:form=kernel,heads=8,head=1").distances(), alibi(32, form="kernel", heads=8, head=1).distances()

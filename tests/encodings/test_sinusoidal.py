@@ -22,7 +22,9 @@ def test_odd_width() -> None:
 
 @pytest.mark.parametrize(("frequencies", "second"), [("paper", 0.01), ("tensor2tensor", 0.0001)])
 def test_two_formulas(frequencies: str, second: float) -> None:
-    np.testing.assert_allclose(coordinates(2, 4, frequencies=frequencies)[1], [np.sin(1), np.cos(1), np.sin(second), np.cos(second)])
+    np.testing.assert_allclose(
+        coordinates(2, 4, frequencies=frequencies)[1], [np.sin(1), np.cos(1), np.sin(second), np.cos(second)]
+    )
 
 
 def test_width_two_has_one_frequency_in_both() -> None:

@@ -7,7 +7,11 @@ from posgeom.geometry.distance_matrix import DistanceMatrix, check_matrix_fits
 
 def make(values: object, **changes: object) -> DistanceMatrix:
     array = np.asarray(values, float)
-    settings: dict[str, object] = {"positions": np.arange(len(array)), "metric": "given", "estimator": "given"} | changes
+    settings: dict[str, object] = {
+        "positions": np.arange(len(array)),
+        "metric": "given",
+        "estimator": "given",
+    } | changes
     return DistanceMatrix(array, **settings)  # type: ignore[arg-type]
 
 

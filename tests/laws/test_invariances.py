@@ -58,7 +58,8 @@ def corpus(n: int, seed: int = 0) -> list[str]:
 
 def equal(a: PositionCounts, b: PositionCounts) -> bool:
     same_arrays = all(
-        np.array_equal(getattr(a, name), getattr(b, name)) for name in ("fold", "position", "token", "count", "documents")
+        np.array_equal(getattr(a, name), getattr(b, name))
+        for name in ("fold", "position", "token", "count", "documents")
     )
     return same_arrays and a.vocabulary == b.vocabulary and a.empty_documents == b.empty_documents
 

@@ -81,7 +81,7 @@ def read_counts(path: str | Path) -> PositionCounts:
         header: dict[str, Any] = json.loads(stored)
         if header["schema_version"] == SCHEMA_VERSION:
             return _from_table(table, header)
-    except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+    except (LookupError, TypeError, ValueError, pa.ArrowException) as error:
         raise CountsError(f"{name} is damaged ({one_line(error)}): count again") from None
     except CountsError as error:
         raise CountsError(f"{name}: {error}") from None

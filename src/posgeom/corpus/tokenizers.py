@@ -258,7 +258,7 @@ def load_tokenizer(spec: str | Path | Tokenizer) -> Tokenizer:
     if name in BUILTIN_TOKENIZERS:
         return BUILTIN_TOKENIZERS[name]()
     path = Path(name)
-    if path.is_dir():
+    if name and path.is_dir():
         return _from_directory(path, name)
     if path.is_file():
         return _from_file(path, name)

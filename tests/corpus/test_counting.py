@@ -1,0 +1,142 @@
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from posgeom.corpus import counting
+from posgeom.corpus.counting import count, count_texts
+from posgeom.corpus.counts import PositionCounts
+from posgeom.corpus.documents import ReadOptions
+from posgeom.corpus.folds import assign_folds
+from posgeom.errors import CorpusError, CountsError
+
+
+def as_counter(counts: PositionCounts) -> Counter[tuple[int, int, str]]:
+    words = counts.vocabulary
+    return Counter(
+        {
+            (int(f), int(p), chr(t) if words is None else words[t]): int(c)
+            for f, p, t, c in zip(counts.fold, counts.position, counts.token, counts.count, strict=True)
+        }
+    )
+
+
+def slow(texts: list[str], n: int, n_folds: int, keys: list[str] | None = None) -> Counter[tuple[int, int, str]]:
+    out: Counter[tuple[int, int, str]] = Counter()
+    for text, fold in zip(texts, assign_folds(keys or texts, n_folds), strict=True):
+        for position, word in enumerate(text.split()[:n]):
+            out[int(fold), position, word] += 1
+    return out
+
+
+TEXTS = ["the cat sat", "the dog", "", "cat cat cat cat cat", "the cat sat", "\u4e2d \u00e9 x"]
+
+
+def test_agrees_with_a_loop() -> None:
+    counts = count_texts(TEXTS, n_positions=4, n_folds=3)
+    assert as_counter(counts) == slow(TEXTS, 4, 3)
+    assert counts.n_documents == 6
+    assert counts.empty_documents == 1
+    assert counts.n_tokens == 15
+    assert counts.vocab_size == 7
+    assert counts.depth.tolist() == [5, 5, 4, 1]
+
+
+def test_characters() -> None:
+    counts = count_texts(["ab", "b\U0001f600"], "chars", n_positions=5, n_folds=1)
+    assert as_counter(counts) == Counter({(0, 0, "a"): 1, (0, 0, "b"): 1, (0, 1, "b"): 1, (0, 1, "\U0001f600"): 1})
+
+
+def test_groups_decide_the_folds() -> None:
+    groups = ["x", "y", "x", "y", "z", "z"]
+    counts = count_texts(TEXTS, n_positions=4, n_folds=5, groups=groups)
+    assert as_counter(counts) == slow(TEXTS, 4, 5, groups)
+    assert counts.grouped_by == "groups"
+
+
+def test_duplicates_share_a_fold() -> None:
+    counts = count_texts(["same words here"] * 50, n_folds=10)
+    assert (counts.documents > 0).sum() == 1
+
+
+def test_compaction_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"{i % 7} {i % 5} {i % 3}" for i in range(500)]
+    reference = count_texts(texts)
+    monkeypatch.setattr(counting, "_COMPACT_AT", 3)
+    assert as_counter(count_texts(texts, batch_size=11)) == as_counter(reference)
+
+
+def test_a_generator_is_consumed_in_batches() -> None:
+    alive: list[int] = []
+
+    def generate():  # type: ignore[no-untyped-def]
+        for i in range(10_000):
+            alive.append(i)
+            yield f"{i} words"
+
+    counts = count_texts(generate(), n_positions=3, batch_size=100, workers=2)
+    assert counts.n_documents == len(alive) == 10_000
+
+
+def test_files_of_several_formats_and_their_columns(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one two\nthree\n")
+    (tmp_path / "b.jsonl").write_text('{"text": "one", "g": "u"}\n{"text": "four", "g": "v"}\n')
+    counts = count([tmp_path / "a.txt", tmp_path / "b.jsonl"], n_folds=2)
+    assert counts.n_documents == 4
+    assert counts.columns == ("text",)
+    assert counts.sources == (str(tmp_path / "a.txt"), str(tmp_path / "b.jsonl"))
+    grouped = count(tmp_path / "b.jsonl", options=ReadOptions(group="g"), n_folds=64)
+    assert set(np.unique(grouped.fold)) == set(assign_folds(["u", "v"], 64).tolist())
+    assert grouped.grouped_by == "g"
+
+
+def test_one_file_with_four_workers_yields_no_duplicates(tmp_path: Path) -> None:
+    lines = [f"line {i} of many" for i in range(9000)]
+    (tmp_path / "a.txt").write_text("\n".join(lines))
+    one, four = (count(tmp_path / "a.txt", workers=w) for w in (1, 4))
+    assert one.n_documents == four.n_documents == 9000
+    assert as_counter(one) == as_counter(four) == slow(lines, 128, 10)
+
+
+def test_progress_reaches_the_size_of_the_input(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("some words\n" * 5000)
+    seen: list[tuple[str, int, int | None]] = []
+    count(tmp_path / "a.txt", progress=lambda *x: seen.append(x))
+    assert seen[-1] == ("counting", 55_000, 55_000)
+    assert [x[1] for x in seen] == sorted(x[1] for x in seen)
+
+
+def test_a_document_of_more_than_a_million_characters(data_dir: Path, bert: Path) -> None:
+    counts = count_texts(["position matters " * 80_000, "short"], bert, n_positions=64)
+    assert counts.depth.tolist() == [0, 2] + [1] * 61 + [0]
+
+
+def test_default_tokenizer(tmp_path: Path) -> None:
+    (tmp_path / "a.fasta").write_text(">x\nACGT\n")
+    (tmp_path / "a.txt").write_text("ACGT\n")
+    assert count(tmp_path / "a.fasta").tokenizer.name == "chars"
+    assert count(tmp_path / "a.txt").tokenizer.name == "whitespace"
+    assert count(tmp_path / "a.fasta", "bytes").tokenizer.name == "bytes"
+
+
+@pytest.mark.parametrize(
+    ("texts", "settings", "message"),
+    [
+        ([], {}, "no documents in texts"),
+        (["", " "], {}, "all 2 documents in texts are empty"),
+        (["a"], {"n_positions": 1}, "n = 1: a distance needs at least 2 positions"),
+        (["a"], {"n_folds": 0}, "0 folds"),
+        (["a"], {"workers": 0}, "0 workers"),
+        (["a"], {"n_positions": 2**40}, "do not fit in 64 bits"),
+        (["a", 5], {}, "row 2: got int, expected text"),
+        (["a", "b\ud800"], {}, "row 2: lone surrogate"),
+        (["a", "b"], {"groups": ["x"]}, "groups ends before document 2"),
+        (["a"], {"groups": ["x", "y"]}, "groups has more than the 1 values"),
+        (["a", "b"], {"groups": ["x", None]}, "row 2: got NoneType"),
+        ("a string", {}, "expected an iterable of documents"),
+    ],
+)
+def test_bad_input(texts: object, settings: dict[str, object], message: str) -> None:
+    with pytest.raises((CorpusError, CountsError), match=message):
+        count_texts(texts, **settings)  # type: ignore[arg-type]

@@ -1,0 +1,80 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from posgeom.corpus.counting import count_texts
+from posgeom.corpus.counts import PositionCounts
+from posgeom.errors import CountsError
+from tests.conftest import make_counts
+
+
+def test_depth_matrix_and_folds_agree_with_dense_sums() -> None:
+    dense = np.random.default_rng(0).poisson(1.5, (3, 5, 7))
+    dense[:, :, 2] = 0
+    counts = make_counts(dense)
+    assert counts.depth_by_fold.tolist() == dense.sum(axis=2).tolist()
+    assert counts.depth.tolist() == dense.sum(axis=(0, 2)).tolist()
+    seen = [0, 1, 3, 4, 5, 6]
+    np.testing.assert_array_equal(counts.distinct_tokens, seen)
+    np.testing.assert_array_equal(counts.matrix().toarray(), dense.sum(axis=0)[:, seen])
+    for fold in range(3):
+        np.testing.assert_array_equal(counts.fold_matrices[fold].toarray(), dense[fold][:, seen])
+    assert counts.vocab_size == 7
+
+
+def changed(**changes: object) -> PositionCounts:
+    return replace(make_counts(np.ones((2, 2, 2), int)), **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"count": np.zeros(8, np.int64)}, "a count is 0"),
+        ({"token": np.full(8, 9)}, "token 9 is out of range: expected 0 to 1"),
+        ({"position": np.full(8, -1)}, "out of range"),
+        ({"fold": np.zeros(8, np.int64)}, "not sorted"),
+        ({"fold": np.zeros(7, np.int64)}, "of one length"),
+        ({"count": np.ones(8)}, "int64"),
+        ({"n_positions": 0}, "at least 1"),
+    ],
+)
+def test_inconsistent_counts(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(CountsError, match=message):
+        changed(**changes)
+
+
+def test_repeated_entries() -> None:
+    zeros = np.zeros(2, np.int64)
+    with pytest.raises(CountsError, match="occurs twice"):
+        changed(fold=zeros, position=zeros, token=zeros, count=zeros + 1)
+
+
+def test_merging_renumbers_open_vocabularies() -> None:
+    a, b = count_texts(["b a", "d"], n_positions=4), count_texts(["c a a"], n_positions=4)
+    merged = a.merge(b)
+    assert merged.vocabulary == ("a", "b", "c", "d")
+    both = count_texts(["b a", "d", "c a a"], n_positions=4)
+    for name in ("fold", "position", "token", "count", "documents"):
+        np.testing.assert_array_equal(getattr(merged, name), getattr(both, name))
+    assert merged.sources == ("texts", "texts")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_positions": 5}, "context length n 4 and 5"),
+        ({"n_folds": 3}, "number of folds 10 and 3"),
+        ({"groups": ["x"]}, "group column None and 'groups'"),
+        ({"tokenizer": "chars"}, "different tokenizers"),
+    ],
+)
+def test_counts_that_do_not_belong_together(settings: dict[str, object], message: str) -> None:
+    a = count_texts(["a"], n_positions=4)
+    with pytest.raises(CountsError, match=message):
+        a.merge(count_texts(["a"], **({"n_positions": 4} | settings)))  # type: ignore[arg-type]
+
+
+def test_counts_beyond_32_bits_add_up() -> None:
+    big = changed(count=np.full(8, 2**40))
+    assert big.merge(big).n_tokens == 2**44

@@ -1,0 +1,88 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from posgeom.corpus.counting import count_texts
+from posgeom.corpus.counts import PositionCounts
+from posgeom.corpus.storage import read_counts, write_counts
+from posgeom.errors import CountsError
+
+TEXTS = ["the cat sat", "", "the \u4e2d\u6587 dog", "</script><b>"]
+
+
+def assert_equal(a: PositionCounts, b: PositionCounts) -> None:
+    for name in ("fold", "position", "token", "count", "documents"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+    for name in ("n_positions", "tokenizer", "empty_documents", "vocabulary", "sources", "columns", "grouped_by"):
+        assert getattr(a, name) == getattr(b, name), name
+
+
+@pytest.mark.parametrize("tokenizer", ["whitespace", "chars", "bytes"])
+def test_round_trip(tmp_path: Path, tokenizer: str) -> None:
+    counts = count_texts(TEXTS, tokenizer, n_positions=6, n_folds=4, groups=["a", "b", "a", "c"])
+    write_counts(counts, tmp_path / "c.parquet")
+    assert_equal(read_counts(tmp_path / "c.parquet"), counts)
+
+
+def test_the_file_is_a_plain_table_with_readable_tokens(tmp_path: Path) -> None:
+    counts = count_texts(TEXTS, n_positions=6)
+    write_counts(counts, tmp_path / "c.parquet")
+    table = pq.read_table(tmp_path / "c.parquet")
+    assert table.column_names == ["fold", "position", "token", "count", "text"]
+    words = counts.vocabulary
+    assert words is not None
+    assert table["text"].to_pylist() == [words[t] for t in counts.token]
+
+
+def test_the_same_counts_give_the_same_bytes(tmp_path: Path) -> None:
+    for name, order in (("a", 1), ("b", -1)):
+        write_counts(count_texts(TEXTS[::order], n_positions=6), tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def damage(path: Path, **changes: object) -> None:
+    table = pq.read_table(path)
+    header = json.loads(table.schema.metadata[b"posgeom.counts"]) | changes
+    header = {k: v for k, v in header.items() if v != "drop"}
+    pq.write_table(table.replace_schema_metadata({b"posgeom.counts": json.dumps(header).encode()}), path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"schema_version": 99}, "schema 99, this version reads 1"),
+        ({"n_positions": 1}, "position 3 is out of range"),
+        ({"documents": "drop"}, "is damaged"),
+        ({"documents": "x"}, "is damaged"),
+        ({"tokenizer": {"kind": "x"}}, "is damaged"),
+        ({"vocabulary_size": 1}, "is damaged"),
+    ],
+)
+def test_damaged_headers(tmp_path: Path, changes: dict[str, object], message: str) -> None:
+    path = tmp_path / "c.parquet"
+    write_counts(count_texts(["a b c d"], n_positions=6), path)
+    damage(path, **changes)
+    with pytest.raises(CountsError, match=message) as caught:
+        read_counts(path)
+    assert "c.parquet" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_other_files(tmp_path: Path) -> None:
+    with pytest.raises(CountsError, match="cannot read counts from"):
+        read_counts(tmp_path / "missing.parquet")
+    (tmp_path / "text").write_text("no parquet")
+    with pytest.raises(CountsError, match="cannot read counts from"):
+        read_counts(tmp_path / "text")
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "other.parquet")
+    with pytest.raises(CountsError, match="holds no position counts"):
+        read_counts(tmp_path / "other.parquet")
+    write_counts(count_texts(["a b"]), tmp_path / "c.parquet")
+    whole = (tmp_path / "c.parquet").read_bytes()
+    (tmp_path / "c.parquet").write_bytes(whole[:-20])
+    with pytest.raises(CountsError, match="cannot read counts from"):
+        read_counts(tmp_path / "c.parquet")
