@@ -41,7 +41,9 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
         "vocab_size": counts.vocab_size,
         "n_dims": analysis.n_dims,
         **_geometry(geometry),
-        "encodings": analysis.scorecard.to_dicts(),
+        "encodings": [
+            row | {"min_separation_pair": list(row["min_separation_pair"])} for row in analysis.scorecard.to_dicts()
+        ],
         "notes": list(analysis.notes),
     }
 

@@ -202,14 +202,15 @@ def _write_mds(analysis: Analysis, path: Path) -> None:
         "method": "classical MDS",
         "metric": geometry.metric.name,
         "estimator": geometry.estimator,
-        "n_positions": str(geometry.n_positions),
-        "rank": str(solution.spectrum.rank),
-        "negative_mass": repr(solution.spectrum.negative_mass),
+        "n_positions": geometry.n_positions,
+        "rank": solution.spectrum.rank,
+        "negative_mass": solution.spectrum.negative_mass,
         "convention": analysis.convention,
-        "seed": str(analysis.seed),
+        "seed": analysis.seed,
         "posgeom_version": version("posgeom"),
     }
-    path.write_bytes(serialize_tensors(tensors, metadata))
+    # One key: the library writes several in no fixed order, and the same result should give the same bytes.
+    path.write_bytes(serialize_tensors(tensors, {"posgeom": json.dumps(metadata)}))
 
 
 def _write_counts(analysis: Analysis, path: Path) -> None:

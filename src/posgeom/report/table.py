@@ -1,5 +1,7 @@
 """The result as text for a terminal: at most 100 columns, plain characters."""
 
+from collections.abc import Callable
+
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -13,18 +15,19 @@ from posgeom.scores.scorecard import EncodingScores, Scorecard
 WIDTH = 100
 _UNDEFINED = "undef"
 _NAME_WIDTH = 24
-_COLUMNS = (
-    ("stress\nraw", 8),
-    ("stress\nscaled", 6),
-    ("scale\nc", 8),
-    ("stress\n-1", 7),
-    ("Pear-\nson", 6),
-    ("Spear-\nman", 6),
-    ("viol.\n%", 5),
-    ("ties\n%", 4),
-    ("min.\nsepar.", 8),
-    ("eff.\nrank", 5),
+_COLUMNS: tuple[tuple[str, int, int, Callable[[EncodingScores], str]], ...] = (
+    ("stress\nraw", 8, 0, lambda r: _number(r.stress_raw, ".3g")),
+    ("stress\nscaled", 6, 0, lambda r: _number(r.stress_scaled, ".4f")),
+    ("scale\nc", 8, 4, lambda r: _number(r.scale, ".3g")),
+    ("stress\n-1", 7, 7, lambda r: _number(r.stress_1, ".3f")),
+    ("Pear-\nson", 6, 1, lambda r: _number(r.pearson, ".3f")),
+    ("Spear-\nman", 6, 6, lambda r: _number(r.spearman, ".3f")),
+    ("viol.\n%", 6, 1, lambda r: _percent(r.violation_rate, ".2f")),
+    ("ties\n%", 5, 5, lambda r: _percent(r.tie_rate, ".1f")),
+    ("min.\nsepar.", 8, 2, lambda r: _number(r.min_separation, ".3g")),
+    ("eff.\nrank", 5, 3, lambda r: _number(r.effective_rank, ".1f")),
 )
+"""Header, width, how early a narrow terminal loses it (highest first), and cell."""
 
 
 def print_analysis(analysis: Analysis, console: Console) -> None:
@@ -40,7 +43,7 @@ def print_analysis(analysis: Analysis, console: Console) -> None:
         summary.add_row(Text(label, style="bold"), Text(text))
     console.print(summary)
     console.print()
-    console.print(scorecard_table(analysis.scorecard))
+    console.print(scorecard_table(analysis.scorecard, console.width))
     console.print(Text(_caption(analysis.scorecard)))
     for note in analysis.notes:
         console.print(Text(f"- {note}"))
@@ -130,12 +133,14 @@ def _caption(card: Scorecard) -> str:
     )
 
 
-def scorecard_table(card: Scorecard) -> Table:
-    """The scorecard as a table of 100 columns.
+def scorecard_table(card: Scorecard, width: int = WIDTH) -> Table:
+    """The scorecard as a table; where the width is less than 100 columns, it has fewer scores.
 
     Parameters
     ----------
     card : Scorecard
+    width : int
+        Columns of the terminal.
 
     Returns
     -------
@@ -146,27 +151,25 @@ def scorecard_table(card: Scorecard) -> Table:
         padding=0,
         show_edge=False,
     )
+    columns = _fitting(width)
     table.add_column("encoding", width=_NAME_WIDTH, overflow="fold")
-    for header, width in _COLUMNS:
-        table.add_column(header, width=width, justify="right", no_wrap=True)
+    for header, column_width, _, _ in columns:
+        table.add_column(header, width=column_width, justify="right", no_wrap=True)
     for row in card.rows:
-        table.add_row(Text(row.name), *_cells(row))
+        table.add_row(Text(row.name), *(cell(row) for *_, cell in columns))
     return table
 
 
-def _cells(row: EncodingScores) -> list[str]:
-    return [
-        _number(row.stress_raw, ".3g"),
-        _number(row.stress_scaled, ".4f"),
-        _number(row.scale, ".3g"),
-        _number(row.stress_1, ".3f"),
-        _number(row.pearson, ".3f"),
-        _number(row.spearman, ".3f"),
-        _number(None if row.violation_rate is None else 100 * row.violation_rate, ".2f"),
-        _number(None if row.tie_rate is None else 100 * row.tie_rate, ".1f"),
-        _number(row.min_separation, ".3g"),
-        _number(row.effective_rank, ".1f"),
-    ]
+def _fitting(width: int) -> list[tuple[str, int, int, Callable[[EncodingScores], str]]]:
+    """The columns that fit beside the names, the least needed ones dropped first."""
+    columns = list(_COLUMNS)
+    while len(columns) > 2 and _NAME_WIDTH + sum(1 + c[1] for c in columns) > width:
+        columns.remove(max(columns, key=lambda c: c[2]))
+    return columns
+
+
+def _percent(share: float | None, spec: str) -> str:
+    return _number(None if share is None else 100 * share, spec)
 
 
 def _number(value: float | None, spec: str) -> str:

@@ -1,0 +1,129 @@
+import csv
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from safetensors import safe_open
+
+from posgeom.analysis import Analysis, analyze
+from posgeom.corpus.storage import read_counts
+from posgeom.encodings.base import PointEncoding
+from posgeom.errors import OutputError
+from posgeom.geometry.euclidean import euclidean_distances
+from posgeom.report import files as module
+from posgeom.report.document import to_document
+from posgeom.report.files import save, save_counts, staged_directory, staged_file
+from posgeom.studies.synthetic import synthetic
+
+NAMES = ["counts.parquet", "distances.npz", "mds.safetensors", "scores.csv", "scores.json"]
+
+
+@pytest.fixture(scope="module")
+def analysis() -> Analysis:
+    return analyze(synthetic().counts, n_dims=16, encodings=[PointEncoding("zero", np.zeros((32, 4)))])
+
+
+def listing(directory: Path) -> list[str]:
+    return sorted(p.name for p in directory.iterdir())
+
+
+def test_the_document_follows_its_schema(analysis: Analysis) -> None:
+    schema = json.loads((files("posgeom.report") / "scores.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for case in (analysis, analyze(synthetic().counts, n_dims=16, convention="paper")):
+        jsonschema.validate(to_document(case), schema)
+    assert set(schema["required"]) == set(schema["properties"])
+
+
+def test_every_key_of_the_schema_is_in_the_documentation() -> None:
+    schema = json.loads((files("posgeom.report") / "scores.schema.json").read_text())
+    page = (Path(__file__).parents[2] / "docs" / "scores-json.md").read_text()
+    properties = schema["properties"]
+    entries = properties | properties["encodings"]["items"]["properties"]
+    for group in ("software", "corpus", "tokenizer", "mean_squared_distance"):
+        entries |= {f"{group}.{key}": value for key, value in properties[group]["properties"].items()}
+    for key, value in entries.items():
+        assert f"| `{key}` | {value['description']} |" in page, key
+
+
+def test_files(analysis: Analysis, tmp_path: Path) -> None:
+    save(analysis, tmp_path / "deep" / "run")
+    out = tmp_path / "deep" / "run"
+    assert listing(out) == NAMES
+    document = json.loads((out / "scores.json").read_text())
+    assert document == json.loads(json.dumps(to_document(analysis)))
+    with (out / "scores.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [r["name"] for r in rows] == [e["name"] for e in document["encodings"]]
+    assert float(rows[0]["stress_raw"]) == document["encodings"][0]["stress_raw"]
+    assert [int(rows[0][f"min_separation_{k}"]) for k in "ij"] == document["encodings"][0]["min_separation_pair"]
+    assert rows[-1]["stress_scaled"] == ""  # undefined, not 0
+    matrices = np.load(out / "distances.npz")
+    np.testing.assert_array_equal(matrices["distances"], analysis.geometry.distances.values)
+    assert set(matrices) == {"positions", "depth", "distances", "plugin_squared", "crossval_squared"}
+    with safe_open(str(out / "mds.safetensors"), "numpy") as tensors:
+        np.testing.assert_array_equal(tensors.get_tensor("positions"), np.arange(32))
+        coordinates = tensors.get_tensor("coordinates")
+        metadata = json.loads(tensors.metadata()["posgeom"])
+        assert (metadata["estimator"], metadata["n_positions"]) == ("crossval", 32)
+    np.testing.assert_allclose(
+        euclidean_distances(coordinates), euclidean_distances(analysis.geometry.mds().coordinates)
+    )
+    again = analyze(read_counts(out / "counts.parquet"), n_dims=16)
+    assert again.scorecard.rows == analysis.scorecard.rows[:-1]
+
+
+def test_saving_twice_gives_the_same_bytes(analysis: Analysis, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        save(analysis, tmp_path / name)
+    for name in NAMES:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+
+
+@pytest.mark.parametrize("failing", NAMES)
+@pytest.mark.parametrize("existing", [False, True])
+def test_a_full_disk_leaves_nothing(
+    analysis: Analysis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str, existing: bool
+) -> None:
+    def full(analysis: Analysis, path: Path) -> None:
+        path.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    out = tmp_path / "new" / "run"
+    if existing:
+        out.mkdir(parents=True)
+        (out / "scores.json").write_text("old")
+    monkeypatch.setitem(module._FILES, failing, full)
+    with pytest.raises(OutputError, match=f"cannot write .*{failing}.*: No space left on device"):
+        save(analysis, out)
+    if existing:
+        assert listing(out) == ["scores.json"]
+        assert (out / "scores.json").read_text() == "old"
+    else:
+        assert listing(tmp_path) == []
+
+
+def test_an_interruption_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), staged_directory(tmp_path / "run") as stage:
+        (stage / "x").write_text("half")
+        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt), staged_file(tmp_path / "x.parquet") as path:
+        path.write_text("half")
+        raise KeyboardInterrupt
+    assert listing(tmp_path) == []
+
+
+def test_unwritable_places(analysis: Analysis, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OutputError, match="cannot write"):
+        save(analysis, tmp_path / "file")
+    with pytest.raises(OutputError, match="cannot write"):
+        save(analysis, tmp_path / "file" / "below")
+    with pytest.raises(OutputError, match="No such file or directory"):
+        save_counts(analysis.counts, tmp_path / "missing" / "c.parquet")
+    with pytest.raises(OutputError, match="it is a directory"):
+        save_counts(analysis.counts, tmp_path)
+    assert listing(tmp_path) == ["file"]

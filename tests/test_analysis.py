@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+
+import posgeom as pg
+from posgeom.studies.synthetic import synthetic
+
+COUNTS = synthetic().counts
+
+
+def names(**settings: object) -> list[str]:
+    return [row.name for row in pg.analyze(COUNTS, **({"n_dims": 16} | settings)).scorecard.rows]  # type: ignore[arg-type]
+
+
+def test_default_encodings_and_ranks() -> None:
+    assert names() == [*pg.DEFAULT_ENCODINGS, "mds:rank=1", "mds:rank=2", "mds:rank=3", "mds:rank=8"]
+    assert names(ranks=[4])[-1] == "mds:rank=4"
+    assert names(encodings=["alibi", "alibi:heads=4"])[-1] == "alibi:heads=4"
+    assert names(encodings=["alibi"], default_encodings=False) == ["alibi"]
+    with pytest.raises(pg.EncodingError, match="no encoding to score"):
+        names(default_encodings=False)
+
+
+def test_an_odd_width_leaves_rope_out_and_says_so() -> None:
+    analysis = pg.analyze(COUNTS, n_dims=15)
+    assert not any(r.name.startswith("rope") for r in analysis.scorecard.rows)
+    assert any("rope is left out" in note for note in analysis.notes)
+    with pytest.raises(pg.EncodingError, match="even width"):
+        names(n_dims=15, encodings=["rope"])
+
+
+def test_conventions_set_defaults_that_arguments_override() -> None:
+    paper = pg.analyze(COUNTS, n_dims=4, convention="paper").geometry
+    assert (paper.estimator, paper.empty, paper.selection.min_depth) == ("plugin", "uniform", 1)
+    mixed = pg.analyze(COUNTS, n_dims=4, convention="paper", estimator="crossval", min_depth=10).geometry
+    assert (mixed.estimator, mixed.empty, mixed.selection.min_depth) == ("crossval", "uniform", 10)
+
+
+def test_an_encoding_of_ones_own() -> None:
+    own = pg.PointEncoding("own", np.arange(32.0)[:, None])
+    card = pg.analyze(COUNTS, n_dims=4, encodings=[own]).scorecard
+    assert card["own"].stress_scaled == pytest.approx(card["alibi"].stress_scaled)
+
+
+def test_results_repeat_with_a_seed() -> None:
+    a, b, c = (pg.analyze(COUNTS, n_dims=4, seed=s).scorecard for s in (3, 3, 4))
+    assert a == b
+    assert a != c
+
+
+def test_little_text_is_said_to_be_little() -> None:
+    small = synthetic(n_documents=60).counts
+    assert any("imprecise" in note for note in pg.analyze(small, n_dims=4).notes)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"convention": "mine"}, "convention 'mine'"), ({"n_dims": 0}, "d = 0"), ({"ranks": [0]}, "mds rank 0")],
+)
+def test_bad_arguments(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(pg.PosgeomError, match=message):
+        names(**settings)
+
+
+def test_the_library_in_the_order_of_the_work(tmp_path: object) -> None:
+    counts = pg.count_texts([f"word{i % 3} then word{i % 5} and more {i}" for i in range(400)], n_positions=8)
+    shape = pg.geometry(counts)
+    assert shape.mds().coordinates.shape[0] == shape.positions.size
+    encoding = pg.sinusoidal(8, 16)
+    raw, scaled = pg.stress(encoding, shape, kind="raw"), pg.stress(encoding, shape, kind="scaled")
+    assert raw is not None
+    assert scaled is not None
+    assert raw > scaled
+    assert pg.scorecard([encoding], shape)["sinusoidal"].stress_raw == raw
