@@ -107,12 +107,19 @@ def test_a_full_disk_leaves_nothing(
 
 
 def test_an_interruption_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), staged_directory(tmp_path / "run") as stage:
-        (stage / "x").write_text("half")
-        raise KeyboardInterrupt
-    with pytest.raises(KeyboardInterrupt), staged_file(tmp_path / "x.parquet") as path:
-        path.write_text("half")
-        raise KeyboardInterrupt
+    def interrupted_directory() -> None:
+        with staged_directory(tmp_path / "run") as stage:
+            (stage / "x").write_text("half")
+            raise KeyboardInterrupt
+
+    def interrupted_file() -> None:
+        with staged_file(tmp_path / "x.parquet") as path:
+            path.write_text("half")
+            raise KeyboardInterrupt
+
+    for write in (interrupted_directory, interrupted_file):
+        with pytest.raises(KeyboardInterrupt):
+            write()
     assert listing(tmp_path) == []
 
 

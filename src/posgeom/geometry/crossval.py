@@ -12,7 +12,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.stats import binom
+from scipy.special import gammaln, xlog1py, xlogy
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.errors import GeometryError
@@ -163,8 +163,10 @@ def _uniform_roots(counts: PositionCounts, depth: int | None) -> NDArray[np.floa
     if depth is None:
         root = np.sqrt(1 / counts.vocab_size)
     else:
-        x = np.arange(depth + 1)
-        root = float((binom.pmf(x, depth, 1 / counts.vocab_size) * np.sqrt(x / depth)).sum())
+        x, p = np.arange(depth + 1), 1 / counts.vocab_size
+        log_choose = gammaln(depth + 1) - gammaln(x + 1) - gammaln(depth - x + 1)
+        binomial = np.exp(log_choose + xlogy(x, p) + xlog1py(depth - x, -p))
+        root = float((binomial * np.sqrt(x / depth)).sum())
     out = np.full(n_seen + 1, root)
     out[-1] = root * np.sqrt(counts.vocab_size - n_seen)  # all unseen tokens in one column
     return out

@@ -1,0 +1,96 @@
+"""The README is true: every command in it runs, and its figures are computed."""
+
+import gzip
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from posgeom.analysis import analyze
+from posgeom.corpus.counting import count
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+COMMANDS = [line for block in blocks("bash") for line in block.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the files that the README names."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    path = tmp_path_factory.mktemp("readme")
+    rng = np.random.default_rng(0)
+    lines = [" ".join(rng.choice(["a", "b", "c", "d", "e"], 40)) + f" {i}" for i in range(400)]
+    (path / "corpus.txt").write_text("\n".join(lines))
+    with gzip.open(path / "more.txt.gz", "wt") as stream:
+        stream.write("\n".join(line + " more" for line in lines))
+    (path / "reviews.jsonl").write_text("\n".join(json.dumps({"text": line, "label": 1}) for line in lines))
+    sites = ["".join(rng.choice(list("ACGT"), 60)) for _ in range(300)]
+    (path / "sites.csv").write_text("name,sequence\n" + "\n".join(f"site{i},{s}" for i, s in enumerate(sites)))
+    np.save(path / "table.npy", rng.normal(size=(512, 8)))
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1, "b": 2}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.save(str(path / "tokenizer.json"))
+    return path
+
+
+def test_the_first_commands_are_targets_of_the_makefile() -> None:
+    assert COMMANDS[:2] == ["make demo", "make test"]
+    for target in ("demo", "test", "test-models", "benchmark"):
+        subprocess.run(["make", "--dry-run", target], cwd=ROOT, check=True, capture_output=True)
+    recipe = subprocess.run(["make", "--dry-run", "demo"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert recipe.strip().endswith(".venv/bin/posgeom demo")
+
+
+@pytest.mark.parametrize("line", COMMANDS[2:])
+def test_commands(line: str, workplace: Path) -> None:
+    program, *arguments = shlex.split(line)
+    assert program == ".venv/bin/posgeom"
+    run = [sys.executable, "-c", "from posgeom.cli.main import main; main()", *arguments]
+    done = subprocess.run(run, cwd=workplace, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+    if "--json" in arguments:
+        assert json.loads(done.stdout)["n_positions"] == 60
+
+
+def test_python(workplace: Path) -> None:
+    (code,) = blocks("python")
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=workplace, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == 3
+
+
+def test_links_lead_somewhere() -> None:
+    for name in ("README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/scores-json.md"):
+        for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / name).read_text()):
+            assert (ROOT / name).parent.joinpath(target).exists(), (name, target)
+
+
+def test_the_table_of_figures(data_dir: Path, bert: Path) -> None:
+    rows = re.findall(r"^\| ([^|]+) \| ([\d.]+) \| ([\d.]+) \|$", README, re.MULTILINE)
+    assert len(rows) == 4
+    counts = count(data_dir / "imdb.parquet", bert, n_positions=256)
+    plugin, sound = (analyze(counts, estimator=e, ranks=[]) for e in ("plugin", "crossval"))  # type: ignore[arg-type]
+    full_depth = sound.geometry.crossval_full_depth
+    assert full_depth is not None
+    computed = {"mean squared distance": (plugin.geometry.distances.mean_squared, full_depth.mean_squared)}
+    for label, name in (("Gaussian random encoding", "random"), ("sinusoidal", "sinusoidal"), ("ALiBi", "alibi")):
+        scores = [a.scorecard[name].stress_scaled for a in (plugin, sound)]
+        assert scores[0] is not None
+        assert scores[1] is not None
+        computed[f"scaled stress, {label}"] = (scores[0], scores[1])
+    for label, left, right in rows:
+        assert (left, right) == tuple(f"{value:.3f}" for value in computed[label]), label
