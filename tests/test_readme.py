@@ -13,6 +13,7 @@ import pytest
 
 from posgeom.analysis import analyze
 from posgeom.corpus.counting import count
+from posgeom.geometry.build import Estimator
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -22,6 +23,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
+ESTIMATORS: tuple[Estimator, Estimator] = ("plugin", "crossval")
 COMMANDS = [line for block in blocks("bash") for line in block.splitlines()]
 
 
@@ -83,7 +85,7 @@ def test_the_table_of_figures(data_dir: Path, bert: Path) -> None:
     rows = re.findall(r"^\| ([^|]+) \| ([\d.]+) \| ([\d.]+) \|$", README, re.MULTILINE)
     assert len(rows) == 4
     counts = count(data_dir / "imdb.parquet", bert, n_positions=256)
-    plugin, sound = (analyze(counts, estimator=e, ranks=[]) for e in ("plugin", "crossval"))  # type: ignore[arg-type]
+    plugin, sound = (analyze(counts, estimator=e, ranks=[]) for e in ESTIMATORS)
     full_depth = sound.geometry.crossval_full_depth
     assert full_depth is not None
     computed = {"mean squared distance": (plugin.geometry.distances.mean_squared, full_depth.mean_squared)}

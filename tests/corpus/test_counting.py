@@ -1,4 +1,5 @@
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +71,7 @@ def test_compaction_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_generator_is_consumed_in_batches() -> None:
     alive: list[int] = []
 
-    def generate():  # type: ignore[no-untyped-def]
+    def generate() -> Iterator[str]:
         for i in range(10_000):
             alive.append(i)
             yield f"{i} words"

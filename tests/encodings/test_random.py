@@ -9,8 +9,11 @@ def test_deviation_and_seed() -> None:
     points = random(400, 50, std=0.5, seed=3).coordinates()
     assert points is not None
     assert points.std() == pytest.approx(0.5, rel=0.02)
-    np.testing.assert_array_equal(points, random(400, 50, std=0.5, seed=3).coordinates())
-    assert not np.array_equal(points, random(400, 50, std=0.5, seed=4).coordinates())
+    again, other = (random(400, 50, std=0.5, seed=s).coordinates() for s in (3, 4))
+    assert again is not None
+    assert other is not None
+    np.testing.assert_array_equal(points, again)
+    assert not np.array_equal(points, other)
 
 
 def test_expected_separation_of_berts_initialisation() -> None:

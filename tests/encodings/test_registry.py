@@ -5,6 +5,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from posgeom.encodings.alibi import alibi
+from posgeom.encodings.base import Encoding
 from posgeom.encodings.random import random
 from posgeom.encodings.registry import SCHEMES, build_encoding
 from posgeom.encodings.rope import rope
@@ -13,7 +14,7 @@ from posgeom.geometry.build import geometry
 from posgeom.studies.synthetic import synthetic
 
 
-def build(spec: str, **settings: object):  # type: ignore[no-untyped-def]
+def build(spec: str, **settings: object) -> Encoding:
     return build_encoding(spec, **({"n_positions": 32, "n_dims": 16} | settings))  # type: ignore[arg-type]
 
 

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
+from posgeom.corpus.counts import PositionCounts
 from posgeom.errors import GeometryError
 from posgeom.geometry.build import geometry
 from posgeom.geometry.euclidean import euclidean_distances
@@ -9,7 +10,7 @@ from posgeom.studies.synthetic import sample_counts, synthetic
 from tests.conftest import make_counts
 
 
-def rng_counts(n: int = 6, v: int = 20, depth: int = 400, empty: tuple[int, ...] = (), seed: int = 0):  # type: ignore[no-untyped-def]
+def rng_counts(n: int = 6, v: int = 20, depth: int = 400, empty: tuple[int, ...] = (), seed: int = 0) -> PositionCounts:
     rng = np.random.default_rng(seed)
     depths = np.full(n, depth)
     depths[list(empty)] = 0
@@ -66,7 +67,7 @@ def test_uniform_is_over_the_whole_vocabulary() -> None:
 
 def test_the_rank_is_the_papers_under_either_policy() -> None:
     counts = rng_counts(n=8, empty=(0, 7))
-    masked, uniform = (geometry(counts, estimator="plugin", empty=e) for e in ("mask", "uniform"))  # type: ignore[arg-type]
+    masked, uniform = (geometry(counts, estimator="plugin", empty=e) for e in ("mask", "uniform"))
     assert masked.rank == uniform.rank == uniform.spectrum.rank == 6  # six points and the uniform one
     assert masked.spectrum.rank == 5
     assert geometry(rng_counts()).rank == 5

@@ -50,13 +50,11 @@ def slow_squared(dense: np.ndarray, splits: list[Split], depth: int | None, voca
             total = counts[i].sum()
             for v in range(vocab_size):
                 c = counts[i, v] if v < dense.shape[2] else 0
-                if total == 0 and depth is None:
-                    out[i, v] = np.sqrt(1 / vocab_size)
+                if depth is None:
+                    out[i, v] = np.sqrt(c / total if total else 1 / vocab_size)
                 elif total == 0:
                     x = np.arange(depth + 1)
                     out[i, v] = (binom(depth, 1 / vocab_size).pmf(x) * np.sqrt(x / depth)).sum()
-                elif depth is None:
-                    out[i, v] = np.sqrt(c / total)
                 else:
                     x = np.arange(depth + 1)
                     out[i, v] = (hypergeom(total, c, depth).pmf(x) * np.sqrt(x / depth)).sum()

@@ -46,7 +46,7 @@ def test_refuses_labels_that_do_not_fit(positions: list[int]) -> None:
 
 def test_negative_estimates_stay_in_the_squares() -> None:
     matrix = DistanceMatrix.from_squared(
-        [[0, -0.5, 4], [-0.5, 0, 1], [4, 1, 0]], np.array([3, 4, 7]), "hellinger", "crossval"
+        np.array([[0, -0.5, 4], [-0.5, 0, 1], [4, 1, 0]]), np.array([3, 4, 7]), "hellinger", "crossval"
     )
     np.testing.assert_allclose(matrix.pairs, [0, 2, 1])
     assert matrix.mean_squared == pytest.approx(1.5)

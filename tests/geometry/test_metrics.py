@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
@@ -10,10 +12,10 @@ def random_distributions(k: int = 7, v: int = 40) -> np.ndarray:
     rng = np.random.default_rng(0)
     weights = rng.dirichlet(np.full(v, 0.3), k)
     weights[rng.random((k, v)) < 0.3] = 0
-    return weights / weights.sum(axis=1, keepdims=True)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-SLOW = {
+SLOW: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     "hellinger": lambda p, q: np.sqrt(((np.sqrt(p) - np.sqrt(q)) ** 2).sum()),
     "hellinger-normalized": lambda p, q: np.sqrt(((np.sqrt(p) - np.sqrt(q)) ** 2).sum() / 2),
     "fisher-rao": lambda p, q: 2 * np.arccos(min(1.0, np.sqrt(p * q).sum())),

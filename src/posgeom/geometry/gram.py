@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-_DENSE_FROM = 0.05
+_DENSE_FROM = 0.3
 """Columns filled in this share of the rows go through a dense product, which is faster for them."""
 _BLOCK_CELLS = 1 << 23
 """Cells of a dense block, so that memory stays bounded whatever the vocabulary."""
