@@ -159,6 +159,9 @@ def test_help_and_version(run: Run) -> None:
         assert "Example" in done.stdout
     assert run("--version").stdout.startswith("posgeom 0")
     assert run("--help").returncode == 0
+    bare = run()
+    assert (bare.returncode, bare.stderr) == (2, "")
+    assert "analyze" in bare.stdout
 
 
 @pytest.mark.parametrize(

@@ -57,14 +57,11 @@ def _run() -> int:
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
-    except typer.Exit as error:
-        return error.exit_code
     except (PosgeomError, typer.TyperException) as error:
         message = error.format_message() if isinstance(error, typer.TyperException) else str(error)
         return _fail(message)
     except (KeyboardInterrupt, typer.Abort):
-        print("posgeom: interrupted", file=sys.stderr)
-        return EXIT_INTERRUPTED
+        code = EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader has left (`| head`): nothing more to say, and nothing to say at interpreter exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -73,11 +70,14 @@ def _run() -> int:
         return _fail("out of memory: use a smaller -n")
     except OSError as error:
         return _fail(f"{error.strerror or error}{f': {error.filename!r}' if error.filename else ''}")
+    if code == EXIT_INTERRUPTED:  # also what the application returns after Ctrl-C
+        print("posgeom: interrupted", file=sys.stderr)
     return code if isinstance(code, int) else 0
 
 
 def _fail(message: str) -> int:
-    print(f"posgeom: error: {' '.join(message.split())}", file=sys.stderr)
+    if message:  # empty where the help was printed instead
+        print(f"posgeom: error: {' '.join(message.split())}", file=sys.stderr)
     return EXIT_USER_ERROR
 
 

@@ -51,7 +51,7 @@ def print_analysis(analysis: Analysis, console: Console) -> None:
 
 def _summary(analysis: Analysis) -> list[tuple[str, str]]:
     counts, geometry = analysis.counts, analysis.geometry
-    named = ", ".join(shown(s, 60) for s in counts.sources[:3]) + (" ..." if len(counts.sources) > 3 else "")
+    named = ", ".join(_end_of(s) for s in counts.sources[:3]) + (" ..." if len(counts.sources) > 3 else "")
     columns = f" (column {', '.join(shown(c, 30) for c in counts.columns)})" if counts.columns else ""
     specials = counts.tokenizer.n_special_tokens
     special_text = f", {specials} special tokens a sequence hold positions, uncounted" if specials else ""
@@ -63,12 +63,17 @@ def _summary(analysis: Analysis) -> list[tuple[str, str]]:
                 f"{counts.n_tokens:,} tokens counted"
             ),
         ),
-        ("tokenizer", f"{shown(counts.tokenizer.name, 60)}, V = {counts.vocab_size:,}{special_text}"),
+        ("tokenizer", f"{_end_of(counts.tokenizer.name)}, V = {counts.vocab_size:,}{special_text}"),
         ("positions", _positions(geometry)),
         ("geometry", _estimator(geometry, analysis)),
         ("mean d^2", _mean_squared(geometry)),
         ("spectrum", _spectrum(geometry)),
     ]
+
+
+def _end_of(name: str, limit: int = 60) -> str:
+    """A quoted name, the end of it where it is long: that of a path says most."""
+    return shown(name if len(name) <= limit else "..." + name[3 - limit :])
 
 
 def _positions(geometry: Geometry) -> str:
