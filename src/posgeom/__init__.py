@@ -12,7 +12,8 @@ from posgeom.corpus.counting import count, count_texts
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.storage import read_counts, write_counts
-from posgeom.corpus.tokenizers import Tokenizer, TokenizerIdentity, load_tokenizer
+from posgeom.corpus.tokenizer_files import load_tokenizer
+from posgeom.corpus.tokenizers import Tokenizer, TokenizerIdentity
 from posgeom.encodings.alibi import alibi, alibi_slopes
 from posgeom.encodings.base import Encoding, LagEncoding, PointEncoding
 from posgeom.encodings.learned import learned, load_matrix

@@ -13,7 +13,7 @@ from posgeom.corpus.tokenizers import Tokenizer
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.registry import build_encoding
 from posgeom.errors import EncodingError, PosgeomError
-from posgeom.geometry.build import EmptyPolicy, Estimator, Geometry, geometry
+from posgeom.geometry.build import MAX_RANK_POSITIONS, EmptyPolicy, Estimator, Geometry, geometry
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.scorecard import Scorecard, scorecard
 
@@ -178,6 +178,11 @@ def _notes(shape: Geometry, n_dims: int, *, default_encodings: bool) -> tuple[st
         )
     if default_encodings and n_dims % 2:
         notes.append(f"rope is left out: it needs an even width, and d = {n_dims}.")
+    if shape.rank is None:
+        notes.append(
+            f"The paper's rank is not computed: more than {MAX_RANK_POSITIONS:,} positions have data. The spectrum of "
+            "the used ones is."
+        )
     if shape.depth is not None and shape.depth < 100:
         notes.append(
             f"Each half of the corpus has only {shape.depth} sequences at the shallowest position: distances are "

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from posgeom.corpus import counting
+from posgeom.corpus import accumulator
 from posgeom.corpus.counting import count, count_texts
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
@@ -64,7 +64,7 @@ def test_duplicates_share_a_fold() -> None:
 def test_compaction_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [f"{i % 7} {i % 5} {i % 3}" for i in range(500)]
     reference = count_texts(texts)
-    monkeypatch.setattr(counting, "_COMPACT_AT", 3)
+    monkeypatch.setattr(accumulator, "_COMPACT_AT", 3)
     assert as_counter(count_texts(texts, batch_size=11)) == as_counter(reference)
 
 

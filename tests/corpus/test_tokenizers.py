@@ -6,7 +6,8 @@ import pytest
 from tokenizers import Tokenizer as Backend
 from tokenizers import models, pre_tokenizers, processors
 
-from posgeom.corpus.tokenizers import FastTokenizer, TokenBatch, load_tokenizer
+from posgeom.corpus.tokenizer_files import FastTokenizer, load_tokenizer
+from posgeom.corpus.tokenizers import TokenBatch
 from posgeom.errors import TokenizerError
 
 VOCAB = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "a": 4, "b": 5, "c": 6}

@@ -4,6 +4,7 @@ from scipy import linalg
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.errors import GeometryError
+from posgeom.geometry import build
 from posgeom.geometry.build import geometry
 from posgeom.geometry.euclidean import euclidean_distances
 from posgeom.studies.synthetic import sample_counts, synthetic
@@ -71,6 +72,21 @@ def test_the_rank_is_the_papers_under_either_policy() -> None:
     assert masked.rank == uniform.rank == uniform.spectrum.rank == 6  # six points and the uniform one
     assert masked.spectrum.rank == 5
     assert geometry(rng_counts()).rank == 5
+
+
+def test_the_rank_of_very_many_positions_is_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = rng_counts(n=8, empty=(0,))
+    whole = geometry(counts)
+    monkeypatch.setattr(build, "MAX_RANK_POSITIONS", 6)
+    shape = geometry(counts)
+    assert (whole.rank, shape.rank) == (7, None)
+    np.testing.assert_allclose(shape.plugin.values, whole.plugin.values, rtol=1e-12)
+
+
+def test_mds_of_a_geometry_is_computed_once_and_cut_to_rank() -> None:
+    shape = geometry(rng_counts())
+    assert shape.mds() is shape.mds()
+    assert shape.mds(2).coordinates.shape == (6, 2)
 
 
 def test_normalised_hellinger_is_hellinger_over_root_two() -> None:

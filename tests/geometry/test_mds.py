@@ -77,6 +77,9 @@ def test_embed_truncates_and_pads() -> None:
     np.testing.assert_array_equal(padded[:, :2], solution.coordinates[:, :2])
     np.testing.assert_array_equal(padded[:, 2:], 0)
     assert solution.embed(rank=99).shape == (6, 4)
+    short = solution.truncate(3)
+    np.testing.assert_array_equal(short.coordinates, solution.coordinates[:, :3])
+    assert short.spectrum is solution.spectrum
     with pytest.raises(GeometryError, match="at least 1"):
         solution.embed(rank=0)
     with pytest.raises(GeometryError, match="do not fit in width"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from posgeom.corpus.counting import count_texts
-from posgeom.corpus.tokenizers import load_tokenizer
+from posgeom.corpus.tokenizer_files import load_tokenizer
 from posgeom.encodings.learned import load_matrix
 from posgeom.encodings.registry import build_encoding
 from posgeom.encodings.rope import rope

@@ -19,7 +19,7 @@ def test_worked_example() -> None:
     assert residual @ residual == pytest.approx(16.2)
     assert stress(points, target) == pytest.approx(81)
     assert stress(points, target, "scaled") == pytest.approx(0, abs=1e-25)
-    assert stress(points, target, "stress-1") == pytest.approx(0.9)
+    assert stress(points, target, "stress_1") == pytest.approx(0.9)
 
 
 def test_scaled_by_its_closed_form_and_by_search() -> None:
@@ -45,5 +45,5 @@ def test_a_zero_geometry_leaves_relative_stress_undefined() -> None:
 
 
 def test_unknown_kind() -> None:
-    with pytest.raises(GeometryError, match="raw, scaled, stress-1"):
+    with pytest.raises(GeometryError, match="raw, scaled, stress_1"):
         stress(np.eye(4), line(4, 1), "normalised")  # type: ignore[arg-type]

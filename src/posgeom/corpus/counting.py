@@ -11,18 +11,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from posgeom.corpus.accumulator import Accumulator
 from posgeom.corpus.counts import PositionCounts, sum_entries
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.folds import assign_folds
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources, total_bytes
-from posgeom.corpus.tokenizers import Tokenizer, load_tokenizer
+from posgeom.corpus.tokenizer_files import load_tokenizer
+from posgeom.corpus.tokenizers import Tokenizer
 from posgeom.errors import CorpusError, CountsError
 from posgeom.progress import ProgressHook, silent
 
 DEFAULT_N_POSITIONS = 128
 DEFAULT_N_FOLDS = 10
-_COMPACT_AT = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,36 +35,6 @@ class _Tally:
     documents: NDArray[np.int64]
     empty_documents: int
     column: str | None
-
-
-class _Accumulator:
-    """Adds up sorted (key, count) runs, compacting before they pile up."""
-
-    def __init__(self) -> None:
-        self._keys = np.empty(0, np.int64)
-        self._counts = np.empty(0, np.int64)
-        self._pending: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
-        self._pending_size = 0
-
-    def add(self, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
-        self._pending.append((keys, counts))
-        self._pending_size += keys.size
-        if self._pending_size > max(_COMPACT_AT, self._keys.size):
-            self._compact()
-
-    def _compact(self) -> None:
-        keys = np.concatenate([self._keys, *(k for k, _ in self._pending)])
-        counts = np.concatenate([self._counts, *(c for _, c in self._pending)])
-        order = np.argsort(keys, kind="stable")  # merges the runs, which are sorted already
-        keys, counts = keys[order], counts[order]
-        starts = np.flatnonzero(np.concatenate([[True], np.diff(keys) != 0])) if keys.size else np.empty(0, np.int64)
-        self._keys = keys[starts]
-        self._counts = np.add.reduceat(counts, starts) if starts.size else counts
-        self._pending, self._pending_size = [], 0
-
-    def result(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        self._compact()
-        return self._keys, self._counts
 
 
 def count(
@@ -200,7 +171,7 @@ def _count_batches(
     workers: int | None,
 ) -> PositionCounts:
     _check_sizes(n_positions, n_folds, tokenizer, workers)
-    accumulator = _Accumulator()
+    accumulator = Accumulator()
     documents = np.zeros(n_folds, np.int64)
     empty_documents = 0
     columns: dict[str, None] = {}

@@ -76,14 +76,19 @@ def alibi(
         raise EncodingError(f"alibi head {head}: expected 0 to {heads - 1}")
     if head is not None:
         slopes = slopes[[head]]
-    lags = np.arange(n_positions, dtype=np.float64)
     if form == "kernel":
-        return LagEncoding("alibi", n_positions, None, np.sqrt(2 * slopes.sum() * lags))
-    mean, std = lags.mean(), lags.std()
+
+        def by_lag(lags: NDArray[np.int64]) -> NDArray[np.float64]:
+            return np.sqrt(2 * float(slopes.sum()) * lags)
+
+        return LagEncoding("alibi", n_positions, None, by_lag)
+    # Mean and population variance of 0 .. n - 1 in closed form.
+    mean, std = (n_positions - 1) / 2, np.sqrt((n_positions**2 - 1) / 12)
     weights = slopes if form == "linear" else np.array([1 / std])
     origin = 0.0 if form == "linear" else mean
+    slope = float(np.sqrt((weights**2).sum()))
 
     def coordinates(positions: NDArray[np.int64]) -> NDArray[np.float64]:
         return (positions[:, None] - origin) * weights
 
-    return LagEncoding("alibi", n_positions, weights.size, lags * np.sqrt((weights**2).sum()), coordinates)
+    return LagEncoding("alibi", n_positions, weights.size, lambda lags: slope * lags, coordinates)

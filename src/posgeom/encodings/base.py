@@ -120,16 +120,49 @@ class PointEncoding(Encoding):
         return euclidean_distances(self.coordinates(positions))
 
 
+class FunctionEncoding(Encoding):
+    """An encoding given by a function from positions to vectors, evaluated only where it is asked for.
+
+    Parameters
+    ----------
+    name : str
+    n_positions, n_dims : int
+        Context length n and width d.
+    coordinates : callable
+        From positions, shape (m,), to vectors, shape (m, d).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        n_positions: int,
+        n_dims: int,
+        coordinates: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    ) -> None:
+        super().__init__(name, n_positions, n_dims)
+        self._coordinates = coordinates
+
+    def coordinates(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Vectors p_i of the positions, shape (m, d)."""
+        return self._coordinates(self._check(positions))
+
+    def distances(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Euclidean distances between the vectors, shape (m, m)."""
+        return euclidean_distances(self.coordinates(positions))
+
+
 class LagEncoding(Encoding):
     """An encoding whose distance depends on the lag alone, so that nothing of size n x d is needed for scores.
 
     Parameters
     ----------
     name : str
-    n_positions, n_dims : int
-        Context length n and width d (None without coordinates).
-    lag_distances : ndarray of float, shape (n,)
-        Distance at lag 0 to n - 1.
+    n_positions : int
+        Context length n.
+    n_dims : int or None
+        Width d; None without coordinates.
+    lag_distances : callable
+        From lags, shape (k,), to distances, shape (k,).
     coordinates : callable, optional
         From positions, shape (m,), to vectors, shape (m, d).
     """
@@ -139,22 +172,23 @@ class LagEncoding(Encoding):
         name: str,
         n_positions: int,
         n_dims: int | None,
-        lag_distances: NDArray[np.float64],
+        lag_distances: Callable[[NDArray[np.int64]], NDArray[np.float64]],
         coordinates: Callable[[NDArray[np.int64]], NDArray[np.float64]] | None = None,
     ) -> None:
         super().__init__(name, n_positions, n_dims)
-        self._lag_distances = np.asarray(lag_distances, np.float64)
+        self._lag_distances = lag_distances
         self._coordinates = coordinates
 
     def lag_distances(self) -> NDArray[np.float64]:
         """Distance at lag 0 to n - 1, shape (n,)."""
-        return self._lag_distances
+        return self._lag_distances(np.arange(self.n_positions))
 
     def distances(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Distances between positions, looked up by lag, shape (m, m)."""
         chosen = self._check(positions)
         check_matrix_fits(chosen.size)
-        return np.asarray(self._lag_distances[np.abs(chosen[:, None] - chosen)])
+        table = self._lag_distances(np.arange(int(np.ptp(chosen)) + 1))
+        return np.asarray(table[np.abs(chosen[:, None] - chosen)])
 
     def coordinates(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64] | None:
         """Vectors p_i of the positions, shape (m, d), or None."""

@@ -30,7 +30,7 @@ def tensor2tensor_frequencies(n_dims: int, base: float) -> NDArray[np.float64]:
 
 
 def rotation_lag_distances(
-    n_positions: int, frequencies: NDArray[np.float64], weights: NDArray[np.float64]
+    lags: NDArray[np.int64], frequencies: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Distance at each lag of a sum of rotations: d^2(l) = sum_k w_k 4 sin^2(omega_k l / 2).
 
@@ -38,17 +38,17 @@ def rotation_lag_distances(
 
     Parameters
     ----------
-    n_positions : int
+    lags : ndarray of int, shape (m,)
     frequencies : ndarray of float, shape (k,)
     weights : ndarray of float, shape (k,)
         Squared radius of each rotation.
 
     Returns
     -------
-    ndarray of float, shape (n_positions,)
+    ndarray of float, shape (m,)
     """
-    squared = np.zeros(n_positions)
-    half_lag = np.arange(n_positions) / 2
+    squared = np.zeros(lags.size)
+    half_lag = lags / 2
     for omega, weight in zip(frequencies, weights, strict=True):
         squared += 4 * weight * np.sin(omega * half_lag) ** 2
     return np.sqrt(squared)

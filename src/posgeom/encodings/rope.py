@@ -67,5 +67,7 @@ def rope(
         x, y = vector[:, 0], vector[:, 1]
         return np.stack([x * cosines - y * sines, x * sines + y * cosines], axis=2).reshape(positions.size, n_dims)
 
-    lags = rotation_lag_distances(n_positions, omega, (vector**2).sum(axis=1))
-    return LagEncoding("rope", n_positions, n_dims, lags, coordinates)
+    def by_lag(lags: NDArray[np.int64]) -> NDArray[np.float64]:
+        return rotation_lag_distances(lags, omega, (vector**2).sum(axis=1))
+
+    return LagEncoding("rope", n_positions, n_dims, by_lag, coordinates)

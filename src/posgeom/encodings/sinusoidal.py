@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.encodings.base import Encoding, LagEncoding, PointEncoding
+from posgeom.encodings.base import Encoding, FunctionEncoding, LagEncoding
 from posgeom.encodings.frequencies import (
     check_base,
     check_width,
@@ -70,6 +70,9 @@ def sinusoidal(
         return np.stack([sines, cosines], axis=2).reshape(positions.size, -1)[:, :n_dims]
 
     if n_dims % 2:
-        return PointEncoding("sinusoidal", coordinates(np.arange(n_positions)))
-    lags = rotation_lag_distances(n_positions, omega, np.ones(omega.size))
-    return LagEncoding("sinusoidal", n_positions, n_dims, lags, coordinates)
+        return FunctionEncoding("sinusoidal", n_positions, n_dims, coordinates)
+
+    def by_lag(lags: NDArray[np.int64]) -> NDArray[np.float64]:
+        return rotation_lag_distances(lags, omega, np.ones(omega.size))
+
+    return LagEncoding("sinusoidal", n_positions, n_dims, by_lag, coordinates)

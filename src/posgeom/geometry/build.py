@@ -26,6 +26,9 @@ Estimator = Literal["crossval", "plugin"]
 EmptyPolicy = Literal["mask", "uniform"]
 Depth = Literal["common", "full"]
 
+MAX_RANK_POSITIONS = 4096
+"""Positions with data up to which the paper's rank, which takes in the masked ones too, is computed."""
+
 
 @dataclass(frozen=True)
 class Geometry:
@@ -49,9 +52,10 @@ class Geometry:
         Used and masked positions.
     depth : int or None
         Sequences a position in each half that counts were rarefied to; None where they were not.
-    rank : int
+    rank : int or None
         Rank of B for the plug-in distances over every position with data and, where there are empty positions,
-        the uniform distribution that stands for them (the paper's rank, whatever the policy here).
+        the uniform distribution that stands for them (the paper's rank, whatever the policy here). None, for
+        not computed, where more than `MAX_RANK_POSITIONS` positions have data.
     n_positions : int
         Context length n, masked positions included.
     position_depth : ndarray of int, shape (n_positions,)
@@ -68,7 +72,7 @@ class Geometry:
     metric: Metric
     selection: Selection
     depth: int | None
-    rank: int
+    rank: int | None
     n_positions: int
     position_depth: NDArray[np.int64]
     n_folds: int
@@ -89,9 +93,20 @@ class Geometry:
     def _mds(self) -> MDS:
         return classical_mds(self.distances)
 
-    def mds(self) -> MDS:
-        """Classical MDS of `distances`; computed once."""
-        return self._mds
+    def mds(self, rank: int | None = None) -> MDS:
+        """Classical MDS of `distances`; the decomposition is computed once.
+
+        Parameters
+        ----------
+        rank : int, optional
+            Leading axes to keep; all by default, and never more than there are.
+
+        Returns
+        -------
+        MDS
+            Its coordinates have one row a used position.
+        """
+        return self._mds if rank is None else self._mds.truncate(rank)
 
     @property
     def spectrum(self) -> Spectrum:
@@ -215,12 +230,14 @@ def _check_choices(
     return estimator or ("plugin" if metric.crossval_scale is None else "crossval")
 
 
-def _plugin(counts: PositionCounts, metric: Metric, selection: Selection) -> tuple[DistanceMatrix, int]:
+def _plugin(counts: PositionCounts, metric: Metric, selection: Selection) -> tuple[DistanceMatrix, int | None]:
     """Plug-in distances over the used positions, and the paper's rank over all positions."""
-    every = position_distributions(counts, np.arange(counts.n_positions))
-    distinct = metric.distances(every.rows)
-    matrix = every.expand(distinct)
     used = selection.positions
-    plugin = DistanceMatrix(matrix[np.ix_(used, used)], used, metric.name, "plugin", counts.depth[used])
+    everywhere = counts.n_positions - selection.empty.size <= MAX_RANK_POSITIONS
+    wanted = np.arange(counts.n_positions) if everywhere else used
+    distributions = position_distributions(counts, wanted)
+    distinct = metric.distances(distributions.rows)
+    rows = distributions.row_of_position[np.searchsorted(wanted, used)]
+    plugin = DistanceMatrix(distinct[np.ix_(rows, rows)], used, metric.name, "plugin", counts.depth[used])
     # Copies of one point do not change the rank, so the empty positions count as the single one they are.
-    return plugin, spectrum_of(distinct**2).rank
+    return plugin, spectrum_of(distinct**2).rank if everywhere else None

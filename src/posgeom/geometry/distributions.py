@@ -25,10 +25,6 @@ class PositionDistributions:
     rows: sparse.csr_array
     row_of_position: NDArray[np.int64]
 
-    def expand(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-        """From a matrix over distinct rows, shape (k, k), to one over positions, shape (m, m)."""
-        return matrix[np.ix_(self.row_of_position, self.row_of_position)]
-
 
 def uniform_row(counts: PositionCounts) -> NDArray[np.float64]:
     """The uniform distribution over V tokens, in the columns of `PositionDistributions.rows`."""

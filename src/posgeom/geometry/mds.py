@@ -1,6 +1,6 @@
 """Classical multidimensional scaling (Algorithm 1 of the paper) with its whole spectrum."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,27 @@ class MDS:
     positions: NDArray[np.int64]
     spectrum: Spectrum
 
+    def truncate(self, rank: int) -> "MDS":
+        """The same solution with its leading axes only; the spectrum stays whole.
+
+        Parameters
+        ----------
+        rank : int
+            Axes to keep, at least 1; all where there are not so many.
+
+        Returns
+        -------
+        MDS
+
+        Raises
+        ------
+        GeometryError
+            When `rank` is below 1.
+        """
+        if rank < 1:
+            raise GeometryError(f"MDS rank {rank}: expected at least 1")
+        return replace(self, coordinates=self.coordinates[:, :rank])
+
     def embed(self, rank: int | None = None, n_dims: int | None = None) -> NDArray[np.float64]:
         """Coordinates of chosen rank in a chosen width.
 
@@ -87,15 +108,12 @@ class MDS:
         GeometryError
             When `rank` is below 1, or `n_dims` below the axes kept.
         """
-        if rank is not None and rank < 1:
-            raise GeometryError(f"MDS rank {rank}: expected at least 1")
-        kept = min(rank or self.coordinates.shape[1], self.coordinates.shape[1])
+        axes = self.coordinates if rank is None else self.truncate(rank).coordinates
+        kept = axes.shape[1]
         width = kept if n_dims is None else n_dims
         if width < kept:
             raise GeometryError(f"{kept} MDS axes do not fit in width d = {width}: choose a rank of at most {width}")
-        out = np.zeros((self.coordinates.shape[0], width))
-        out[:, :kept] = self.coordinates[:, :kept]
-        return out
+        return np.pad(axes, ((0, 0), (0, width - kept)))
 
 
 def double_centre(squared: NDArray[np.float64]) -> NDArray[np.float64]:

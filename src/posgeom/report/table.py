@@ -123,9 +123,10 @@ def _mean_squared(geometry: Geometry) -> str:
 
 def _spectrum(geometry: Geometry) -> str:
     explained = geometry.spectrum.explained
+    rank = "not computed" if geometry.rank is None else geometry.rank
     leading = ", ".join(f"{100 * share:.1f} %" for share in explained[:3]) or "none"
     return (
-        f"rank {geometry.rank} (plug-in, all positions); leading axes {leading} of the positive inertia; negative "
+        f"rank {rank} (plug-in, all positions); leading axes {leading} of the positive inertia; negative "
         f"mass {100 * geometry.spectrum.negative_mass:.1f} %"
     )
 

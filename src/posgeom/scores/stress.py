@@ -11,7 +11,7 @@ from posgeom.errors import GeometryError
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.distance_matrix import DistanceMatrix
 
-StressKind = Literal["raw", "scaled", "stress-1"]
+StressKind = Literal["raw", "scaled", "stress_1"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def stress(
     ----------
     encoding : Encoding or array_like, shape (n, d)
     geometry : Geometry or DistanceMatrix
-    kind : {"raw", "scaled", "stress-1"}
+    kind : {"raw", "scaled", "stress_1"}
         See `Stress`.
 
     Returns
@@ -112,7 +112,7 @@ def stress(
     distances, target = paired_distances(encoding, geometry)
     upper = np.triu_indices(len(target), 1)
     result = stress_of_pairs(distances[upper], target.values[upper])
-    values = {"raw": result.raw, "scaled": result.scaled, "stress-1": result.stress_1}
+    values = {"raw": result.raw, "scaled": result.scaled, "stress_1": result.stress_1}
     if kind not in values:
         raise GeometryError(f"stress kind {kind!r}: expected one of {', '.join(values)}")
     return values[kind]

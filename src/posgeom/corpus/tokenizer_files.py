@@ -1,0 +1,176 @@
+"""Tokenizers by name: the built-in ones, and files in the format of the `tokenizers` library."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posgeom.corpus.messages import one_line, shown
+from posgeom.corpus.tokenizers import (
+    ByteTokenizer,
+    CharTokenizer,
+    TokenBatch,
+    Tokenizer,
+    TokenizerIdentity,
+    WhitespaceTokenizer,
+    number_tokens,
+)
+from posgeom.errors import TokenizerError
+
+if TYPE_CHECKING:
+    import tokenizers
+
+
+class FastTokenizer(Tokenizer):
+    """A tokenizer in the format of the `tokenizers` library.
+
+    Padding and truncation stored in its file are switched off: the first would count pad tokens, the second
+    would cut before `n_positions`.
+    """
+
+    def __init__(self, tokenizer: "tokenizers.Tokenizer", name: str) -> None:
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        self._tokenizer = tokenizer
+        self._truncated_to: int | None = None
+        vocab = tokenizer.get_vocab(with_added_tokens=True)
+        if not vocab:
+            raise TokenizerError(f"tokenizer {shown(name)} has an empty vocabulary")
+        # Ids need not be contiguous: a row of an embedding exists for every id up to the largest.
+        vocab_size = max(len(vocab), max(vocab.values()) + 1)
+        self.id_space = vocab_size
+        self.identity = TokenizerIdentity(
+            "tokenizers",
+            name,
+            _definition_digest(tokenizer),
+            vocab_size,
+            tokenizer.num_special_tokens_to_add(False),
+        )
+
+    def encode(self, texts: Sequence[str], n_positions: int) -> TokenBatch:
+        """Tokenise; a special token is one that the post-processor added, not one spelled out in the text."""
+        self._truncate(n_positions)
+        try:
+            encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=True)
+        except Exception as error:  # noqa: BLE001  the library raises bare Exception
+            raise TokenizerError(f"tokenizer {shown(self.identity.name)} failed: {one_line(error)}") from None
+        lengths = np.fromiter((len(e) for e in encodings), np.int64, len(encodings))
+        batch = number_tokens(lengths, _flat([e.ids for e in encodings], lengths))
+        content = _flat([e.special_tokens_mask for e in encodings], lengths) == 0
+        tokens = batch.tokens[content]
+        if tokens.size and int(tokens.max()) >= self.id_space:
+            raise TokenizerError(
+                f"tokenizer {shown(self.identity.name)} gave id {int(tokens.max())}, but its vocabulary has "
+                f"{self.id_space} entries: its file is inconsistent"
+            )
+        document = np.repeat(np.arange(lengths.size), lengths)[content]
+        content_lengths = np.bincount(document, minlength=lengths.size).astype(np.int64)
+        return TokenBatch(content_lengths, batch.positions[content], tokens)
+
+    def _truncate(self, n_positions: int) -> None:
+        # As models see it: the closing special token keeps its place, and content gives way to it.
+        if self._truncated_to == n_positions:
+            return
+        specials = self.identity.n_special_tokens
+        if n_positions <= specials:
+            raise TokenizerError(
+                f"n = {n_positions} leaves no room for content: tokenizer {shown(self.identity.name)} adds "
+                f"{specials} special tokens to every sequence; use a larger -n"
+            )
+        self._tokenizer.enable_truncation(max_length=n_positions, stride=0, direction="right")
+        self._truncated_to = n_positions
+
+
+def _flat(rows: list[list[int]], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.fromiter((x for row in rows for x in row), np.int64, int(lengths.sum()))
+
+
+def _definition_digest(tokenizer: "tokenizers.Tokenizer") -> str:
+    definition: dict[str, Any] = json.loads(tokenizer.to_str())
+    for transient in ("padding", "truncation"):
+        definition.pop(transient, None)
+    return hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()
+
+
+BUILTIN_TOKENIZERS: dict[str, type[Tokenizer]] = {
+    "bytes": ByteTokenizer,
+    "chars": CharTokenizer,
+    "whitespace": WhitespaceTokenizer,
+}
+
+
+def load_tokenizer(spec: str | Path | Tokenizer) -> Tokenizer:
+    """Load a tokenizer by name.
+
+    Parameters
+    ----------
+    spec : str, Path or Tokenizer
+        ``"bytes"``, ``"chars"``, ``"whitespace"``, a ``tokenizer.json``, a model directory that holds one, or
+        the name of a model on the Hugging Face hub (``owner/model``). A `Tokenizer` is returned as it is.
+
+    Returns
+    -------
+    Tokenizer
+
+    Raises
+    ------
+    TokenizerError
+        When there is no such tokenizer, or its file cannot be used.
+    """
+    if isinstance(spec, Tokenizer):
+        return spec
+    name = str(spec)
+    if name in BUILTIN_TOKENIZERS:
+        return BUILTIN_TOKENIZERS[name]()
+    path = Path(name)
+    if name and path.is_dir():
+        return _from_directory(path, name)
+    if path.is_file():
+        return _from_file(path, name)
+    return _from_hub(name)
+
+
+def _from_file(path: Path, name: str) -> Tokenizer:
+    from tokenizers import Tokenizer as FastTokenizerBackend
+
+    try:
+        definition = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TokenizerError(f"cannot read tokenizer {shown(name)}: {one_line(error)}") from None
+    try:
+        backend = FastTokenizerBackend.from_str(definition)
+    except Exception as error:  # noqa: BLE001  the library raises bare Exception
+        raise TokenizerError(
+            f"{shown(name)} is not a tokenizer.json of the `tokenizers` library: {one_line(error)}"
+        ) from None
+    return FastTokenizer(backend, name)
+
+
+def _from_directory(path: Path, name: str) -> Tokenizer:
+    definition = path / "tokenizer.json"
+    if definition.is_file():
+        return _from_file(definition, name)
+    raise TokenizerError(
+        f"directory {shown(name)} has no tokenizer.json: write one with "
+        "transformers.AutoTokenizer.from_pretrained(DIR).save_pretrained(DIR), or name another with -t"
+    )
+
+
+def _from_hub(name: str) -> Tokenizer:
+    choices = "a tokenizer.json, a model directory, a hub name (owner/model), " + ", ".join(BUILTIN_TOKENIZERS)
+    looks_like_path = name.startswith((".", "/", "~")) or name.endswith(".json") or name.count("/") > 1
+    if looks_like_path or not name.strip():
+        raise TokenizerError(f"no tokenizer at {shown(name)}: -t takes {choices}")
+    from tokenizers import Tokenizer as FastTokenizerBackend
+
+    try:
+        backend = FastTokenizerBackend.from_pretrained(name)
+    except Exception as error:  # noqa: BLE001  the library raises bare Exception
+        raise TokenizerError(
+            f"no tokenizer {shown(name)} here, and none to be had from the hub ({one_line(error)}): -t takes {choices}"
+        ) from None
+    return FastTokenizer(backend, name)
