@@ -50,10 +50,12 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_first_commands_are_targets_of_the_makefile() -> None:
     assert COMMANDS[:2] == ["make demo", "make test"]
-    for target in ("demo", "test", "test-models", "benchmark"):
-        subprocess.run(["make", "--dry-run", target], cwd=ROOT, check=True, capture_output=True)
-    recipe = subprocess.run(["make", "--dry-run", "demo"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    assert recipe.strip().endswith(".venv/bin/posgeom demo")
+    make = ["make", "--dry-run", "--no-print-directory"]
+    recipes = {
+        target: subprocess.run([*make, target], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        for target in ("demo", "test", "test-models", "benchmark")
+    }
+    assert recipes["demo"].strip().endswith(".venv/bin/posgeom demo")
 
 
 @pytest.mark.parametrize("line", COMMANDS[2:])

@@ -270,6 +270,8 @@ def test_interruption_leaves_no_file(tmp_path: Path, which: signal.Signals, wait
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # A test run in the background has SIGINT ignored, and its children would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdin is not None
     deadline = time.monotonic() + 60

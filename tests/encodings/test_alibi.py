@@ -52,10 +52,11 @@ def test_kernel_grows_with_the_root_of_the_lag() -> None:
     [
         ({"form": "cubic"}, "form 'cubic'"),
         ({"heads": 0}, "heads 0"),
+        ({"n_positions": 1}, "at least 2 positions"),
         ({"form": "linear", "head": 12}, "head 12: expected 0 to 11"),
         ({"form": "linear", "head": -1}, "head -1"),
     ],
 )
 def test_bad_options(options: dict[str, object], message: str) -> None:
     with pytest.raises(EncodingError, match=message):
-        alibi(4, **options)  # type: ignore[arg-type]
+        alibi(**({"n_positions": 4} | options))  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.encodings.base import Encoding, LagEncoding
+from posgeom.encodings.base import Encoding, LagEncoding, check_n_positions
 from posgeom.errors import EncodingError
 
 
@@ -71,6 +71,7 @@ def alibi(
     """
     if form not in ("zscore", "linear", "kernel"):
         raise EncodingError(f"alibi form {form!r}: expected zscore, linear or kernel")
+    check_n_positions("alibi", n_positions)
     slopes = alibi_slopes(heads)
     if head is not None and not 0 <= head < heads:
         raise EncodingError(f"alibi head {head}: expected 0 to {heads - 1}")
@@ -78,10 +79,10 @@ def alibi(
         slopes = slopes[[head]]
     if form == "kernel":
 
-        def by_lag(lags: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.sqrt(2 * float(slopes.sum()) * lags)
+        def root(lags: NDArray[np.int64]) -> NDArray[np.float64]:
+            return np.asarray(np.sqrt(2 * float(slopes.sum()) * lags), np.float64)
 
-        return LagEncoding("alibi", n_positions, None, by_lag)
+        return LagEncoding("alibi", n_positions, None, root)
     # Mean and population variance of 0 .. n - 1 in closed form.
     mean, std = (n_positions - 1) / 2, np.sqrt((n_positions**2 - 1) / 12)
     weights = slopes if form == "linear" else np.array([1 / std])
@@ -91,4 +92,7 @@ def alibi(
     def coordinates(positions: NDArray[np.int64]) -> NDArray[np.float64]:
         return (positions[:, None] - origin) * weights
 
-    return LagEncoding("alibi", n_positions, weights.size, lambda lags: slope * lags, coordinates)
+    def linear(lags: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray(slope * lags, np.float64)
+
+    return LagEncoding("alibi", n_positions, weights.size, linear, coordinates)

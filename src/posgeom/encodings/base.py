@@ -11,6 +11,12 @@ from posgeom.geometry.distance_matrix import check_matrix_fits
 from posgeom.geometry.euclidean import euclidean_distances
 
 
+def check_n_positions(name: str, n_positions: int) -> None:
+    """Refuse a context length without any distance."""
+    if n_positions < 2:
+        raise EncodingError(f"encoding {name}: n = {n_positions}, expected at least 2 positions")
+
+
 class Encoding(ABC):
     """A positional encoding over the positions 0 to n - 1.
 
@@ -25,8 +31,7 @@ class Encoding(ABC):
     """
 
     def __init__(self, name: str, n_positions: int, n_dims: int | None) -> None:
-        if n_positions < 2:
-            raise EncodingError(f"encoding {name}: n = {n_positions}, expected at least 2 positions")
+        check_n_positions(name, n_positions)
         self.name = name
         self.n_positions = n_positions
         self.n_dims = n_dims
