@@ -16,6 +16,8 @@ def test_default_encodings_and_ranks() -> None:
     assert names(ranks=[4])[-1] == "mds:rank=4"
     assert names(encodings=["alibi", "alibi:heads=4"])[-1] == "alibi:heads=4"
     assert names(encodings=["alibi"], default_encodings=False) == ["alibi"]
+    alone = pg.analyze(COUNTS, encodings=["alibi"], default_encodings=False)
+    assert not any("in-sample" in note for note in alone.notes)
     with pytest.raises(pg.EncodingError, match="no encoding to score"):
         names(default_encodings=False)
 
@@ -54,7 +56,14 @@ def test_little_text_is_said_to_be_little() -> None:
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"convention": "mine"}, "convention 'mine'"), ({"n_dims": 0}, "d = 0"), ({"ranks": [0]}, "mds rank 0")],
+    [
+        ({"encodings": "sinusoidal"}, "got str for encodings"),
+        ({"encodings": [np.eye(32)]}, "got ndarray for encodings"),
+        ({"seed": -1}, "seed -1"),
+        ({"convention": "mine"}, "convention 'mine'"),
+        ({"n_dims": 0}, "d = 0"),
+        ({"ranks": [0]}, "mds rank 0"),
+    ],
 )
 def test_bad_arguments(settings: dict[str, object], message: str) -> None:
     with pytest.raises(pg.PosgeomError, match=message):

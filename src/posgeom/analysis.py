@@ -11,6 +11,7 @@ from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.tokenizers import Tokenizer
 from posgeom.encodings.base import Encoding
+from posgeom.encodings.frequencies import check_width
 from posgeom.encodings.registry import build_encoding
 from posgeom.errors import EncodingError, PosgeomError
 from posgeom.geometry.build import MAX_RANK_POSITIONS, EmptyPolicy, Estimator, Geometry, geometry
@@ -126,8 +127,10 @@ def analyze(
     """
     if convention not in CONVENTIONS:
         raise PosgeomError(f"convention {convention!r}: expected one of {', '.join(CONVENTIONS)}")
-    if n_dims < 1:
-        raise EncodingError(f"d = {n_dims}: expected at least 1 dimension")
+    check_width(n_dims)
+    for item in [encodings] if isinstance(encodings, str) else encodings:
+        if not isinstance(item, str | Encoding) or item is encodings:
+            raise EncodingError(f"got {type(item).__name__} for encodings, expected a list of specs and Encodings")
     if isinstance(corpus, PositionCounts):
         counts = corpus
     else:
@@ -153,7 +156,7 @@ def analyze(
     if not chosen:
         raise EncodingError("no encoding to score: name one, or keep the default ones")
     card = scorecard(chosen, shape, progress=progress)
-    notes = _notes(shape, n_dims, default_encodings=default_encodings)
+    notes = _notes(shape, card, n_dims, default_encodings=default_encodings)
     return Analysis(counts, shape, tuple(chosen), card, convention, n_dims, seed, notes)
 
 
@@ -164,14 +167,15 @@ def _default_specs(shape: Geometry, n_dims: int, ranks: Sequence[int] | None) ->
     return specs + [f"mds:rank={r}" for r in wanted]
 
 
-def _notes(shape: Geometry, n_dims: int, *, default_encodings: bool) -> tuple[str, ...]:
+def _notes(shape: Geometry, card: Scorecard, n_dims: int, *, default_encodings: bool) -> tuple[str, ...]:
     notes = [
         (
             "Stress says how faithfully an encoding reproduces the geometry of the corpus. It is a diagnostic: a lower "
             "stress is not a better model."
         ),
-        "mds is fitted to the distances it is scored on, so its scores are in-sample.",
     ]
+    if any(row.name.startswith("mds") for row in card.rows):
+        notes.append("mds is fitted to the distances it is scored on, so its scores are in-sample.")
     if shape.estimator == "plugin":
         notes.append(
             "Plug-in distances are biased upwards by sampling noise: part of this geometry, and of its rank, is noise."

@@ -129,6 +129,7 @@ def test_count_merge_and_analyze_counts(run: Run, corpus: Path, tmp_path: Path) 
     refused(run("analyze", "--counts", "both.parquet", "-n", 5), "-n", "count again")
     refused(run("analyze", corpus, "--counts", "both.parquet"), "expected one of them")
     refused(run("merge", "a.parquet", "missing.parquet", "-o", "c.parquet"), "missing.parquet")
+    refused(run("merge", "a.parquet", "./a.parquet", "-o", "c.parquet"), "named twice")
     assert not (tmp_path / "c.parquet").exists()
 
 
@@ -138,6 +139,7 @@ def test_demo(run: Run, tmp_path: Path) -> None:
     text = " ".join(done.stdout.split())
     assert "Three regimes make a geometry of few dimensions" in text
     assert "Indentation makes the first columns unlike each other" in text
+    assert run("demo", "--out", "demo", "--quiet").returncode == 0  # again, into the same place
     for name in ("synthetic", "source-lines"):
         assert json.loads((tmp_path / "demo" / name / "scores.json").read_text())["schema_version"] == 1
     source = json.loads((tmp_path / "demo" / "source-lines" / "scores.json").read_text())
@@ -201,6 +203,13 @@ def test_help_and_version(run: Run) -> None:
         (["corpus.txt", "--only"], ["no encoding to score"]),
         (["corpus.txt", "--counts", "corpus.txt"], ["both a corpus and --counts"]),
         (["--counts", "corpus.txt"], ["corpus.txt"]),
+        (["--counts", "."], ["cannot read counts from '.'", "directory"]),
+        (["--counts", "none.parquet"], ["'none.parquet': No such file"]),
+        (["--counts", "none.parquet", "--whole-files"], ["--whole-files was fixed when the counts were made"]),
+        (["corpus.txt", "--seed", "-1"], ["seed -1"]),
+        (["corpus.txt", "-d", "100000000"], ["d = 100000000"]),
+        (["corpus.txt", "--encoding", "x\x1b[31m.npy"], ["no file", "\\x1b[31m.npy"]),
+        (["\x1b[31m.txt"], ["\\x1b[31m.txt"]),
         (["corpus.txt", "--nonsense"], ["--nonsense"]),
         (["corpus.txt", "--format", "xml"], ["--format"]),
     ],
@@ -251,11 +260,23 @@ def test_standard_output_that_is_full(run: Run, corpus: Path, tmp_path: Path) ->
         )
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
-    assert "No space left on device" in done.stderr
+    assert "cannot write standard output: No space left on device" in done.stderr
 
 
-def test_a_reader_that_leaves(corpus: Path) -> None:
-    command = f"{sys.executable} -c 'from posgeom.cli.main import main; main()' analyze {corpus} --json | head -c 10"
+def test_closed_streams(corpus: Path) -> None:
+    entry = f"{sys.executable} -c 'from posgeom.cli.main import main; main()'"
+    for line, code, out in (
+        (f"{entry} analyze {corpus} >&-", 0, b""),
+        (f"{entry} analyze {corpus} 2>&- | head -c 6", 0, b"corpus"),
+        (f"{entry} analyze missing --json 2>&-", 2, b""),
+    ):
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (code, out, b"")
+
+
+@pytest.mark.parametrize("reader", ["head -c 10", "true"])
+def test_a_reader_that_leaves(corpus: Path, reader: str) -> None:
+    command = f"{sys.executable} -c 'from posgeom.cli.main import main; main()' analyze {corpus} --json | {reader}"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -315,3 +336,19 @@ def test_tsv_without_header(run: Run, data_dir: Path) -> None:
     document = json.loads(done.stdout)
     assert document["corpus"]["documents"] == 8551
     assert document["corpus"]["columns"] == ["4"]
+
+
+def test_file_names_that_are_not_unicode(run: Run, corpus: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "\udcff.npy", np.random.default_rng(0).normal(size=(12, 3)))
+    assert run("count", corpus, "-n", 12, "-o", "\udcff.parquet").returncode == 0
+    done = run("analyze", "--counts", "\udcff.parquet", "--encoding", "\udcff.npy", "--only", "--out", "\udcff")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "\udcff" / "scores.json").exists()
+
+
+def test_nothing_is_printed_as_a_control_code(run: Run, corpus: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "x\x1b[31m\n.npy", np.random.default_rng(0).normal(size=(12, 3)))
+    done = run("analyze", corpus, "-n", 12, "--encoding", "x\x1b[31m\n.npy", "--only", "--out", "o\x1b[31m")
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout
+    assert "\\x1b[31m\\n.npy" in done.stdout

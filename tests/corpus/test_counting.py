@@ -128,6 +128,8 @@ def test_default_tokenizer(tmp_path: Path) -> None:
         (["", " "], {}, "all 2 documents in texts are empty"),
         (["a"], {"n_positions": 1}, "n = 1: a distance needs at least 2 positions"),
         (["a"], {"n_folds": 0}, "0 folds"),
+        (["a"], {"n_folds": 10**6}, "1000000 folds: expected 1 to 1,000"),
+        (["a"], {"batch_size": 0}, "batch size 0"),
         (["a"], {"workers": 0}, "0 workers"),
         (["a"], {"n_positions": 2**40}, "do not fit in 64 bits"),
         (["a", 5], {}, "row 2: got int, expected text"),

@@ -37,6 +37,10 @@ def changed(**changes: object) -> PositionCounts:
         ({"fold": np.zeros(7, np.int64)}, "of one length"),
         ({"count": np.ones(8)}, "int64"),
         ({"n_positions": 0}, "at least 1"),
+        ({"documents": np.array([0, 9])}, "more tokens than there are documents"),
+        ({"documents": np.array([-1, 9])}, "0 empty documents of"),
+        ({"empty_documents": 99}, "99 empty documents of"),
+        ({"vocabulary": ("a", "b")}, "not one of a tokenizer of kind"),
     ],
 )
 def test_inconsistent_counts(changes: dict[str, object], message: str) -> None:
@@ -76,5 +80,5 @@ def test_counts_that_do_not_belong_together(settings: dict[str, object], message
 
 
 def test_counts_beyond_32_bits_add_up() -> None:
-    big = changed(count=np.full(8, 2**40))
+    big = changed(count=np.full(8, 2**40), documents=np.full(2, 2**42))
     assert big.merge(big).n_tokens == 2**44

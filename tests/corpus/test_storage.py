@@ -60,6 +60,15 @@ def damage(path: Path, **changes: object) -> None:
         ({"documents": "x"}, "is damaged"),
         ({"tokenizer": {"kind": "x"}}, "is damaged"),
         ({"vocabulary_size": 1}, "is damaged"),
+        ({"vocabulary_size": None}, "is damaged"),
+        ({"documents": [10**30]}, "is damaged"),
+        ({"documents": [-5] * 10}, "is damaged"),
+        ({"documents": [1.5] * 10}, "is damaged"),
+        ({"n_positions": float("inf")}, "is damaged"),
+        ({"n_positions": 10**30}, "is damaged"),
+        ({"empty_documents": 5}, "is damaged"),
+        ({"sources": "abc"}, "is damaged"),
+        ({"schema_version": True}, "is damaged"),
     ],
 )
 def test_damaged_headers(tmp_path: Path, changes: dict[str, object], message: str) -> None:
@@ -86,3 +95,30 @@ def test_other_files(tmp_path: Path) -> None:
     (tmp_path / "c.parquet").write_bytes(whole[:-20])
     with pytest.raises(CountsError, match="cannot read counts from"):
         read_counts(tmp_path / "c.parquet")
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("count", [1.5, 1.0]),
+        ("count", [None, 1]),
+        ("count", ["1", "1"]),
+        ("text", [None, "b"]),
+        ("token", [0, 5]),
+    ],
+)
+def test_damaged_columns(tmp_path: Path, column: str, values: list[object]) -> None:
+    path = tmp_path / "c.parquet"
+    write_counts(count_texts(["a b"]), path)
+    table = pq.read_table(path)
+    changed = table.set_column(table.column_names.index(column), column, pa.array(values))
+    pq.write_table(changed, path)
+    with pytest.raises(CountsError, match="is damaged"):
+        read_counts(path)
+
+
+def test_names_that_are_not_unicode(tmp_path: Path) -> None:
+    path = tmp_path / "\udcff.parquet"
+    counts = count_texts(TEXTS)
+    write_counts(counts, path)
+    assert_equal(read_counts(path), counts)

@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 
+import huggingface_hub
 import numpy as np
 import pytest
 from tokenizers import Tokenizer as Backend
@@ -119,16 +120,39 @@ def test_an_instance_is_taken_as_it_is() -> None:
 
 @pytest.mark.parametrize("name", ["./missing", "missing.json", "/no/such/dir", "a/b/c", "", " "])
 def test_missing_paths_do_not_ask_the_hub(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Backend, "from_pretrained", lambda *_: pytest.fail("asked the hub"))
+    monkeypatch.setattr(huggingface_hub, "get_hf_file_metadata", lambda *_: pytest.fail("asked the hub"))
     with pytest.raises(TokenizerError, match=r"-t takes a tokenizer\.json, a model directory, a hub name"):
         load_tokenizer(name)
 
 
-def test_hub_names_go_through_the_library() -> None:
-    # Offline, with an empty cache, the library's own error comes back on one line.
+def no_network(*_: object, **__: object) -> None:
+    raise OSError("no network")
+
+
+def test_a_hub_name_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(huggingface_hub, "get_hf_file_metadata", no_network)
     with pytest.raises(TokenizerError, match="none to be had from the hub") as caught:
         load_tokenizer("no-such-owner/no-such-model")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("online", [True, False])
+def test_a_hub_name_is_downloaded_or_taken_from_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, online: bool
+) -> None:
+    backend(specials=True).save(str(tmp_path / "tokenizer.json"))
+    asked: list[dict[str, object]] = []
+
+    def download(name: str, file: str, **options: object) -> str:
+        asked.append({"name": name} | options)
+        return str(tmp_path / file)
+
+    monkeypatch.setattr(huggingface_hub, "get_hf_file_metadata", (lambda _: None) if online else no_network)
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
+    tokenizer = load_tokenizer("owner/model")
+    assert tokenizer.identity.name == "owner/model"
+    assert tokenizer.identity.vocab_size == 7
+    assert asked == [{"name": "owner/model"} | ({} if online else {"local_files_only": True})]
 
 
 @pytest.mark.parametrize("content", ["", "{}", "not json", '{"version": "1.0", "model": {"type": "Odd"}}'])

@@ -52,6 +52,7 @@ def test_kernel_grows_with_the_root_of_the_lag() -> None:
     [
         ({"form": "cubic"}, "form 'cubic'"),
         ({"heads": 0}, "heads 0"),
+        ({"heads": 10**20}, "heads 100000000000000000000"),
         ({"n_positions": 1}, "at least 2 positions"),
         ({"form": "linear", "head": 12}, "head 12: expected 0 to 11"),
         ({"form": "linear", "head": -1}, "head -1"),

@@ -19,9 +19,9 @@ def test_npy_and_safetensors(tmp_path: Path) -> None:
     np.testing.assert_array_equal(load_matrix(tmp_path / "a.npy"), TABLE)
     np.testing.assert_array_equal(load_matrix(tmp_path / "one.safetensors"), TABLE)
     np.testing.assert_array_equal(load_matrix(tmp_path / "two.safetensors", "wpe"), TABLE)
-    with pytest.raises(EncodingError, match=r"2 tensors \(other, wpe\): name one as .*:tensor=NAME"):
+    with pytest.raises(EncodingError, match=r"2 tensors \('other', 'wpe'\): name one as FILE:tensor=NAME"):
         load_matrix(tmp_path / "two.safetensors")
-    with pytest.raises(EncodingError, match="no tensor 'x': it holds other, wpe"):
+    with pytest.raises(EncodingError, match="no tensor 'x': it holds 'other', 'wpe'"):
         load_matrix(tmp_path / "two.safetensors", "x")
     with pytest.raises(EncodingError, match="holds one matrix"):
         load_matrix(tmp_path / "a.npy", "wpe")
@@ -87,3 +87,36 @@ def test_unusable_matrices(matrix: np.ndarray, message: str) -> None:
 def test_half_precision_is_widened_before_any_arithmetic() -> None:
     table = np.array([[60000.0, 0], [0, 60000.0]], np.float16)
     assert learned(table).distances()[0, 1] == pytest.approx(60000 * np.sqrt(2), rel=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["F8_E4M3", "F8_E5M2", "BOOL"])
+def test_types_that_are_no_numbers_here(tmp_path: Path, kind: str) -> None:
+    header = json.dumps({"t": {"dtype": kind, "shape": [2, 2], "data_offsets": [0, 4]}}).encode()
+    (tmp_path / "f.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + b"\0\0\0\0")
+    with pytest.raises(EncodingError, match=f"'t' has type {kind}: expected one of BF16, F64"):
+        load_matrix(tmp_path / "f.safetensors")
+
+
+def test_a_header_that_promises_more_than_the_file_holds(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", TABLE)
+    whole = (tmp_path / "a.npy").read_bytes()
+    (tmp_path / "a.npy").write_bytes(whole.replace(b"(6, 3)", b"(6000000000000, 3)")[: len(whole)])
+    with pytest.raises(EncodingError, match="not a readable"):
+        load_matrix(tmp_path / "a.npy")
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_magnitudes_that_cannot_be_squared(scale: float) -> None:
+    with pytest.raises(EncodingError, match="rescale it"):
+        learned(TABLE * scale)
+
+
+@pytest.mark.parametrize("n_positions", [-1, 0, 1])
+def test_impossible_lengths(n_positions: int) -> None:
+    with pytest.raises(EncodingError, match="at least 2 positions"):
+        learned(TABLE, n_positions=n_positions)
+
+
+def test_ragged_rows() -> None:
+    with pytest.raises(EncodingError, match="different lengths"):
+        learned([[1, 2], [3]])

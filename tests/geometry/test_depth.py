@@ -36,7 +36,9 @@ def test_a_position_missing_from_a_half_is_masked() -> None:
 
 
 def test_too_few_positions() -> None:
-    with pytest.raises(GeometryError, match=r"1 of 6 positions have 950 sequences .* deepest has 1000"):
+    with pytest.raises(GeometryError, match="the deepest has 1000; lower --min-depth"):
         select_positions(DEPTH, min_depth=950, empty="mask", half_depth=None)
+    with pytest.raises(GeometryError, match="1 of 6 positions have a sequence in every half of the corpus"):
+        select_positions(DEPTH, min_depth=1, empty="mask", half_depth=np.array([0, 9, 0, 0, 0, 0]))
     with pytest.raises(GeometryError, match="at least 1"):
         select_positions(DEPTH, min_depth=0, empty="mask", half_depth=None)

@@ -38,6 +38,11 @@ def test_refuses_what_is_no_distance_matrix(values: list[list[float]], message: 
         make(values)
 
 
+def test_refuses_text() -> None:
+    with pytest.raises(GeometryError, match="no matrix of numbers"):
+        DistanceMatrix([["a"]], np.arange(1), "given", "given")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("positions", [[0, 1, 2], [1, 0], [1, 1]])
 def test_refuses_labels_that_do_not_fit(positions: list[int]) -> None:
     with pytest.raises(GeometryError, match="increasing"):

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,11 +80,18 @@ def test_triangle_inequality() -> None:
         ([[1.0, np.nan], [1, 1]], "finite"),
         ([[1.0, -1], [1, 1]], "not negative"),
         ([[1, 1], [0, 0]], "row 1"),
+        ([1, 2], "shape"),
+        ([["a"]], "no matrix of numbers"),
     ],
 )
-def test_refuses_what_is_no_distribution(weights: list[list[float]], message: str) -> None:
+def test_refuses_what_is_no_distribution(weights: Any, message: str) -> None:
     with pytest.raises(GeometryError, match=message):
         distribution_distances(weights)
+
+
+def test_large_weights_do_not_overflow() -> None:
+    large = distribution_distances([[1e308, 1e308], [1, 2]])
+    np.testing.assert_allclose(large, distribution_distances([[1, 1], [1, 2]]), rtol=1e-12)
 
 
 def test_unknown_metric_names_the_known_ones() -> None:

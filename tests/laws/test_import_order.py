@@ -10,10 +10,12 @@ import pytest
 import posgeom
 
 ROOT = Path(posgeom.__file__).parent
-BASE = {"errors", "progress"}
+BASE = {"errors", "messages", "progress", "seeds"}
 ALLOWED = {
     "errors": set(),
+    "messages": set(),
     "progress": set(),
+    "seeds": {"errors"},
     "corpus": BASE,
     "geometry": BASE | {"corpus"},
     "encodings": BASE | {"geometry"},

@@ -1,5 +1,6 @@
 import csv
 import json
+import os
 from importlib.resources import files
 from pathlib import Path
 
@@ -125,7 +126,7 @@ def test_an_interruption_leaves_nothing(tmp_path: Path) -> None:
 
 def test_unwritable_places(analysis: Analysis, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(OutputError, match="cannot write"):
+    with pytest.raises(OutputError, match="it is a file, expected a directory"):
         save(analysis, tmp_path / "file")
     with pytest.raises(OutputError, match="cannot write"):
         save(analysis, tmp_path / "file" / "below")
@@ -134,3 +135,42 @@ def test_unwritable_places(analysis: Analysis, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="it is a directory"):
         save_counts(analysis.counts, tmp_path)
     assert listing(tmp_path) == ["file"]
+
+
+def test_a_file_that_cannot_be_replaced_leaves_everything_as_it_was(analysis: Analysis, tmp_path: Path) -> None:
+    (tmp_path / "scores.json").mkdir()
+    (tmp_path / "scores.csv").write_text("old")
+    with pytest.raises(OutputError, match=r"scores\.json.*it is a directory, expected a file"):
+        save(analysis, tmp_path)
+    assert listing(tmp_path) == ["scores.csv", "scores.json"]
+    assert (tmp_path / "scores.csv").read_text() == "old"
+
+
+@pytest.mark.parametrize("failing", [OSError(5, "Input/output error"), KeyboardInterrupt()])
+def test_a_move_that_fails_half_way_is_taken_back(
+    analysis: Analysis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: BaseException
+) -> None:
+    (tmp_path / "counts.parquet").write_text("old")
+    move = Path.replace
+
+    def replace(self: Path, target: Path) -> Path:
+        if self.name == "mds.safetensors":
+            raise failing
+        return move(self, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    with pytest.raises((OutputError, KeyboardInterrupt)):
+        save(analysis, tmp_path)
+    assert listing(tmp_path) == ["counts.parquet"]
+    assert (tmp_path / "counts.parquet").read_text() == "old"
+
+
+def test_links_are_followed_and_special_files_refused(analysis: Analysis, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    save_counts(analysis.counts, tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert read_counts(tmp_path / "real").n_documents == 5000
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OutputError, match="no regular file"):
+        save_counts(analysis.counts, tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo()

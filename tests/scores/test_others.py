@@ -5,6 +5,7 @@ from scipy.stats import pearsonr, spearmanr
 from posgeom.encodings.alibi import alibi
 from posgeom.encodings.base import LagEncoding, PointEncoding
 from posgeom.encodings.sinusoidal import sinusoidal
+from posgeom.errors import GeometryError
 from posgeom.scores.correlation import pearson, spearman
 from posgeom.scores.effective_rank import effective_rank, encoding_effective_rank
 from posgeom.scores.separation import minimum_separation
@@ -34,6 +35,8 @@ def test_minimum_separation_names_the_pair_by_position() -> None:
     d = np.array([[0, 3, 2.0], [3, 0, 1], [2, 1, 0]])
     result = minimum_separation(d, np.array([4, 5, 9]))
     assert (result.distance, result.pair) == (1.0, (5, 9))
+    with pytest.raises(GeometryError, match="at least 2"):
+        minimum_separation(np.zeros((1, 1)), np.array([3]))
 
 
 def test_effective_rank() -> None:
@@ -41,6 +44,9 @@ def test_effective_rank() -> None:
     assert effective_rank(np.array([4.0, 1])) == pytest.approx(1.6494, abs=5e-5)  # of their squares, for comparison
     assert effective_rank(np.ones(7)) == pytest.approx(7)
     assert effective_rank(np.zeros(3)) == 0
+    for bad in ([-1.0, 2.0], [np.nan]):
+        with pytest.raises(GeometryError, match="finite and not negative"):
+            effective_rank(np.array(bad))
 
 
 def test_effective_rank_of_coordinates_and_of_distances_agree() -> None:

@@ -9,11 +9,12 @@ import typer
 from posgeom.analysis import DEFAULT_N_DIMS, Analysis, analyze
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
+from posgeom.cli.count import merged_counts
 from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS
 from posgeom.corpus.counts import PositionCounts
-from posgeom.corpus.storage import read_counts
 from posgeom.errors import CorpusError, PosgeomError
-from posgeom.report.files import dump_json, staged_directory, write_files
+from posgeom.messages import shown
+from posgeom.report.files import FILE_NAMES, dump_json, staged_directory, write_files
 from posgeom.report.table import print_analysis
 
 EPILOG = """Examples:
@@ -141,7 +142,7 @@ def command(
                 progress=progress,
             )
         if stage:
-            write_files(analysis, stage)
+            write_files(analysis, stage, out or stage)
     show(analysis, as_json=as_json, out=out)
 
 
@@ -153,20 +154,32 @@ def show(analysis: Analysis, *, as_json: bool, out: Path | None) -> None:
     console = stdout_console()
     print_analysis(analysis, console)
     if out:
-        console.print(f"written to {out}: scores.json, scores.csv, counts.parquet, distances.npz, mds.safetensors")
+        console.print(f"written to {shown(out)}: {', '.join(FILE_NAMES)}")
 
 
 def _stored_counts(context: typer.Context, corpus: list[str] | None, files: list[Path]) -> PositionCounts:
     if corpus:
         raise CorpusError("got both a corpus and --counts: expected one of them")
-    fixed = ("tokenizer", "n_positions", "folds", "column", "group")
-    for name in fixed:
+    for name, option in _FIXED_BY_COUNTING.items():
         parameter_source = context.get_parameter_source(name)
         if parameter_source is not None and parameter_source.name != "DEFAULT":
-            option = name.replace("n_positions", "n").replace("_", "-")
-            raise CorpusError(f"--{option} was fixed when the counts were made: leave it out, or count again")
-    first, *rest = [read_counts(file) for file in files]
-    return first.merge(*rest) if rest else first
+            raise CorpusError(f"{option} was fixed when the counts were made: leave it out, or count again")
+    return merged_counts(files)
+
+
+_FIXED_BY_COUNTING = {
+    "tokenizer": "-t",
+    "n_positions": "-n",
+    "folds": "--folds",
+    "column": "--column",
+    "group": "--group",
+    "format_": "--format",
+    "header": "--header",
+    "quoting": "--quoting",
+    "whole_files": "--whole-files",
+    "utf8_errors": "--utf8-errors",
+    "workers": "--workers",
+}
 
 
 def _parse_ranks(text: str) -> list[int]:

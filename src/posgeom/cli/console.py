@@ -31,7 +31,7 @@ def progress_bars(*, quiet: bool) -> Iterator[ProgressHook]:
     ------
     callable
     """
-    if quiet or not sys.stderr.isatty():
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield silent
         return
     tasks: dict[str, TaskID] = {}

@@ -10,8 +10,9 @@ from posgeom.cli.console import progress_bars
 from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.storage import read_counts
-from posgeom.errors import CorpusError
-from posgeom.report.files import save_counts
+from posgeom.errors import CorpusError, CountsError
+from posgeom.messages import shown
+from posgeom.report.files import staged_file, write_counts_file
 
 EPILOG = """Examples:
 
@@ -53,7 +54,8 @@ def command(
         whole_files=whole_files,
         utf8_errors=utf8_errors,
     )
-    with progress_bars(quiet=quiet) as progress:
+    # Entered first, so that an output that cannot be written is known before the work is done.
+    with staged_file(output) as stage, progress_bars(quiet=quiet) as progress:
         counts = count(
             corpus,
             tokenizer,
@@ -63,7 +65,8 @@ def command(
             workers=workers,
             progress=progress,
         )
-    _store(counts, output)
+        write_counts_file(counts, stage, output)
+    _say(counts, output)
 
 
 def merge_command(
@@ -71,13 +74,39 @@ def merge_command(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files that `posgeom count` wrote.")],
 ) -> None:
     """Add up counts made with the same tokenizer, context length and folds."""
+    with staged_file(output) as stage:
+        counts = merged_counts(files)
+        write_counts_file(counts, stage, output)
+    _say(counts, output)
+
+
+def merged_counts(files: list[Path]) -> PositionCounts:
+    """Read counts and add them up.
+
+    Parameters
+    ----------
+    files : list of Path
+
+    Returns
+    -------
+    PositionCounts
+
+    Raises
+    ------
+    CountsError
+        When one cannot be read, two do not belong together, or one is named twice.
+    """
+    seen: set[Path] = set()
+    for file in files:
+        if file.resolve() in seen:
+            raise CountsError(f"{shown(file)} is named twice: its counts would be doubled")
+        seen.add(file.resolve())
     first, *rest = [read_counts(file) for file in files]
-    _store(first.merge(*rest), output)
+    return first.merge(*rest) if rest else first
 
 
-def _store(counts: PositionCounts, output: Path) -> None:
-    save_counts(counts, output)
+def _say(counts: PositionCounts, output: Path) -> None:
     typer.echo(
-        f"{output}: {counts.n_documents:,} documents ({counts.empty_documents:,} empty), {counts.n_tokens:,} tokens, "
-        f"n = {counts.n_positions}, V = {counts.vocab_size:,}, {counts.n_folds} folds"
+        f"{shown(output)}: {counts.n_documents:,} documents ({counts.empty_documents:,} empty), "
+        f"{counts.n_tokens:,} tokens, n = {counts.n_positions}, V = {counts.vocab_size:,}, {counts.n_folds} folds"
     )

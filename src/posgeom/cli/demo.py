@@ -1,7 +1,7 @@
 """``posgeom demo``: two corpora without any download."""
 
 import platform
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +15,7 @@ from posgeom.cli.console import progress_bars, stdout_console
 from posgeom.corpus.counting import count
 from posgeom.corpus.documents import ReadOptions
 from posgeom.geometry.metrics import distribution_distances
+from posgeom.messages import shown
 from posgeom.progress import ProgressHook
 from posgeom.report.files import staged_directory, write_files
 from posgeom.report.table import print_analysis
@@ -42,8 +43,9 @@ def command(
 ) -> None:
     """Analyse a synthetic corpus with known structure, and the source lines of Python's standard library."""
     console = stdout_console()
-    with staged_directory(out) if out else nullcontext() as stage:
-        for study in (_synthetic, _source_lines):
+    with ExitStack() as stack:
+        stages = {name: stack.enter_context(staged_directory(out / name)) for name in _STUDIES} if out else {}
+        for name, study in _STUDIES.items():
             with progress_bars(quiet=quiet) as progress:
                 result = study(seed, progress)
             console.print(result.title, style="bold")
@@ -52,17 +54,15 @@ def command(
             console.print()
             console.print(" ".join(result.findings))
             console.print()
-            if stage:
-                (stage / result.name).mkdir()
-                write_files(result.analysis, stage / result.name)
+            if out:
+                write_files(result.analysis, stages[name], out / name)
     if out:
-        console.print(f"written to {out}")
+        console.print(f"written to {shown(out)}: {', '.join(_STUDIES)}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Study:
     title: str
-    name: str
     analysis: Analysis
     findings: list[str]
 
@@ -85,7 +85,7 @@ def _synthetic(seed: int, progress: ProgressHook) -> _Study:
         ),
         _ranking(card),
     ]
-    return _Study("1. A synthetic corpus: initial, medial and terminal positions", "synthetic", analysis, findings)
+    return _Study("1. A synthetic corpus: initial, medial and terminal positions", analysis, findings)
 
 
 def _source_lines(seed: int, progress: ProgressHook) -> _Study:
@@ -113,7 +113,6 @@ def _source_lines(seed: int, progress: ProgressHook) -> _Study:
     ]
     return _Study(
         "2. A real corpus: source lines, one a document, characters as tokens",
-        "source-lines",
         analysis,
         findings,
     )
@@ -132,3 +131,6 @@ def _ranking(card: Scorecard) -> str:
         f"({best.stress_scaled:.3f}), the least {worst.name} ({worst.stress_scaled:.3f}); one dimension fitted to the "
         f"corpus has {line.stress_scaled:.3f}."
     )
+
+
+_STUDIES = {"synthetic": _synthetic, "source-lines": _source_lines}

@@ -1,8 +1,10 @@
 """The command line: one application, and one place where errors become a line and an exit code."""
 
+import io
 import os
 import signal
 import sys
+from pathlib import Path
 from types import FrameType
 from typing import Annotated, NoReturn
 
@@ -11,6 +13,7 @@ import typer
 from posgeom import __version__
 from posgeom.cli import analyze, count, demo
 from posgeom.errors import PosgeomError
+from posgeom.messages import printable, shown
 
 EXIT_USER_ERROR = 2
 EXIT_INTERRUPTED = 130
@@ -47,8 +50,11 @@ def _root(
 def main() -> NoReturn:
     """Run the command line; every expected failure is one line on stderr and exit code 2."""
     signal.signal(signal.SIGTERM, _terminate)
+    # Closed by the caller: what would be written there has no reader, and must not end up on the other stream.
+    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
+    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # an 8-bit stream must not fail on a character it lacks
+        if isinstance(stream, io.TextIOWrapper):  # an 8-bit stream must not fail on a character it lacks
             stream.reconfigure(errors="backslashreplace")
     sys.exit(_run())
 
@@ -58,18 +64,19 @@ def _run() -> int:
         code = app(standalone_mode=False)
         sys.stdout.flush()
     except (PosgeomError, typer.TyperException) as error:
-        message = error.format_message() if isinstance(error, typer.TyperException) else str(error)
-        return _fail(message)
+        return _fail(error.format_message() if isinstance(error, typer.TyperException) else str(error))
     except (KeyboardInterrupt, typer.Abort):
         code = EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader has left (`| head`): nothing more to say, and nothing to say at interpreter exit either.
+    except (BrokenPipeError, SystemExit):
+        # The reader has left (`| head`), which the application makes an exit of its own. There is nobody to tell,
+        # and nothing to say at interpreter exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except MemoryError:
-        return _fail("out of memory: use a smaller -n")
+        return _fail("out of memory: use a smaller -n or -d")
     except OSError as error:
-        return _fail(f"{error.strerror or error}{f': {error.filename!r}' if error.filename else ''}")
+        place = shown(error.filename) if error.filename else "standard output"
+        return _fail(f"cannot write {place}: {error.strerror or error}")
     if code == EXIT_INTERRUPTED:  # also what the application returns after Ctrl-C
         print("posgeom: interrupted", file=sys.stderr)
     return code if isinstance(code, int) else 0
@@ -77,7 +84,7 @@ def _run() -> int:
 
 def _fail(message: str) -> int:
     if message:  # empty where the help was printed instead
-        print(f"posgeom: error: {' '.join(message.split())}", file=sys.stderr)
+        print(f"posgeom: error: {printable(' '.join(message.split()))}", file=sys.stderr)
     return EXIT_USER_ERROR
 
 

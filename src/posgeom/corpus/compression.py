@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import pyarrow as pa
 
-from posgeom.corpus.messages import one_line
 from posgeom.errors import CorpusError
+from posgeom.messages import one_line
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

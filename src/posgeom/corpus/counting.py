@@ -24,6 +24,7 @@ from posgeom.progress import ProgressHook, silent
 
 DEFAULT_N_POSITIONS = 128
 DEFAULT_N_FOLDS = 10
+MAX_FOLDS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,8 @@ def count_texts(
     """
     if isinstance(texts, str):
         raise CorpusError("texts is one string, expected an iterable of documents; use count(...) for a file name")
+    if batch_size < 1:
+        raise CorpusError(f"batch size {batch_size}: expected at least 1")
     batches = _batched(texts, groups, batch_size, source)
     grouped_by = None if groups is None else "groups"
     return _count_batches(batches, load_tokenizer(tokenizer), n_positions, n_folds, (source,), grouped_by, workers)
@@ -216,8 +219,8 @@ def _count_batches(
 def _check_sizes(n_positions: int, n_folds: int, tokenizer: Tokenizer, workers: int | None) -> None:
     if n_positions < 2:
         raise CountsError(f"n = {n_positions}: a distance needs at least 2 positions; use a larger -n")
-    if n_folds < 1:
-        raise CountsError(f"{n_folds} folds: expected at least 1")
+    if not 1 <= n_folds <= MAX_FOLDS:
+        raise CountsError(f"{n_folds} folds: expected 1 to {MAX_FOLDS:,}")
     if workers is not None and workers < 1:
         raise CountsError(f"{workers} workers: expected at least 1")
     if n_folds * n_positions * tokenizer.id_space >= 2**63:

@@ -55,8 +55,14 @@ class PositionCounts:
         arrays = (self.fold, self.position, self.token, self.count)
         if any(a.ndim != 1 or a.dtype != np.int64 for a in arrays) or len({a.size for a in arrays}) != 1:
             raise CountsError("fold, position, token and count must be one-dimensional int64 arrays of one length")
-        if self.n_positions < 1 or self.n_folds < 1:
+        if not 1 <= self.n_positions < 2**31 or self.n_folds < 1:
             raise CountsError(f"got {self.n_positions} positions and {self.n_folds} folds: both must be at least 1")
+        if int(self.documents.min()) < 0 or not 0 <= self.empty_documents <= self.n_documents:
+            raise CountsError(f"got {self.empty_documents} empty documents of {self.documents.tolist()} in the folds")
+        if (self.vocabulary is not None) != (self.tokenizer.kind == "whitespace") or (
+            self.tokenizer.vocab_size is not None and self.tokenizer.vocab_size < 1
+        ):
+            raise CountsError(f"the vocabulary is not one of a tokenizer of kind {self.tokenizer.kind!r}")
         if not self.fold.size:
             return
         for name, array, bound in (
@@ -74,6 +80,8 @@ class PositionCounts:
         same = (np.diff(self.fold) == 0) & (np.diff(self.position) == 0) & (np.diff(self.token) == 0)
         if same.any():
             raise CountsError("an entry (fold, position, token) occurs twice")
+        if (self.depth_by_fold > self.documents[:, None]).any():
+            raise CountsError("a position has more tokens than there are documents")
 
     @property
     def _token_bound(self) -> int:

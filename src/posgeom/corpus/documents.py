@@ -1,7 +1,9 @@
 """The contract of the corpus readers: how documents are asked for, and the batches they travel in."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
+
+from posgeom.errors import CorpusError
 
 Format = Literal["auto", "text", "jsonl", "csv", "tsv", "parquet", "fasta"]
 Utf8Errors = Literal["strict", "replace"]
@@ -48,6 +50,14 @@ class ReadOptions:
     whole_files: bool = False
     utf8_errors: Utf8Errors = "strict"
     batch_size: int = 2000
+
+    def __post_init__(self) -> None:
+        for name, value, choices in (
+            ("quoting", self.quoting, get_args(Quoting)),
+            ("utf8_errors", self.utf8_errors, get_args(Utf8Errors)),
+        ):
+            if value not in choices:
+                raise CorpusError(f"{name} {value!r}: expected one of {', '.join(choices)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from posgeom.corpus.documents import DocumentBatch, Format, ReadOptions
-from posgeom.corpus.messages import shown
 from posgeom.corpus.readers.columns import refuse_option
 from posgeom.corpus.readers.delimited import read_csv, read_tsv
 from posgeom.corpus.readers.fasta import read_fasta
@@ -16,6 +15,7 @@ from posgeom.corpus.readers.text import read_text
 from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources
 from posgeom.corpus.streams import Stream, open_stream
 from posgeom.errors import CorpusError
+from posgeom.messages import shown
 
 Reader = Callable[[Stream, ReadOptions], Iterator[DocumentBatch]]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from posgeom.corpus.documents import Format, ReadOptions
-from posgeom.corpus.messages import shown
 from posgeom.errors import CorpusError
+from posgeom.messages import shown
 
 FORMAT_BY_SUFFIX: dict[str, Format] = {
     ".txt": "text",

@@ -3,16 +3,18 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from posgeom.corpus.counts import PositionCounts
-from posgeom.corpus.messages import one_line, shown
 from posgeom.corpus.tokenizers import TokenizerIdentity
 from posgeom.errors import CountsError
+from posgeom.messages import one_line, shown
 
 SCHEMA_VERSION = 1
 _METADATA_KEY = b"posgeom.counts"
@@ -50,7 +52,9 @@ def write_counts(counts: PositionCounts, path: str | Path) -> None:
             pa.array(counts.token, pa.int32()), pa.array(counts.vocabulary, pa.string())
         )
     table = pa.table(columns).replace_schema_metadata({_METADATA_KEY: json.dumps(header).encode()})
-    pq.write_table(table, str(path), compression="zstd")
+    # A stream, not a name: Arrow takes only names that are valid Unicode.
+    with Path(path).open("wb") as stream:
+        pq.write_table(table, stream, compression="zstd")
 
 
 def read_counts(path: str | Path) -> PositionCounts:
@@ -71,41 +75,74 @@ def read_counts(path: str | Path) -> PositionCounts:
     """
     name = shown(path)
     try:
-        table = pq.read_table(str(path), partitioning=None)
-    except (OSError, pa.ArrowException) as error:
+        with Path(path).open("rb") as stream:
+            table = pq.read_table(stream)
+    except OSError as error:
+        raise CountsError(f"cannot read counts from {name}: {error.strerror or one_line(error)}") from None
+    except pa.ArrowException as error:
         raise CountsError(f"cannot read counts from {name}: {one_line(error)}") from None
     stored = (table.schema.metadata or {}).get(_METADATA_KEY)
     if stored is None:
         raise CountsError(f"{name} holds no position counts: expected a file that `posgeom count` wrote")
     try:
-        header: dict[str, Any] = json.loads(stored)
-        if header["schema_version"] == SCHEMA_VERSION:
+        header = json.loads(stored)
+        version = _field(header, "schema_version", int)
+        if version == SCHEMA_VERSION:
             return _from_table(table, header)
-    except (LookupError, TypeError, ValueError, pa.ArrowException) as error:
+    except (LookupError, TypeError, ValueError, OverflowError, RecursionError, pa.ArrowException) as error:
         raise CountsError(f"{name} is damaged ({one_line(error)}): count again") from None
     except CountsError as error:
-        raise CountsError(f"{name}: {error}") from None
-    version = header["schema_version"]
-    raise CountsError(f"{name} has counts of schema {version!r}, this version reads {SCHEMA_VERSION}: count again")
+        raise CountsError(f"{name} is damaged ({error}): count again") from None
+    raise CountsError(f"{name} has counts of schema {version}, this version reads {SCHEMA_VERSION}: count again")
+
+
+def _field(header: dict[str, Any], key: str, kind: type | UnionType) -> Any:
+    """A value of the header, which must be of the right type."""
+    value = header[key]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TypeError(f"{key} is {type(value).__name__}")
+    return value
+
+
+def _list(header: dict[str, Any], key: str, kind: type) -> list[Any]:
+    """A list of the header, whose items must be of the right type."""
+    values: list[Any] = _field(header, key, list)
+    return [_field({key: value}, key, kind) for value in values]
 
 
 def _from_table(table: pa.Table, header: dict[str, Any]) -> PositionCounts:
-    arrays = {name: np.array(table.column(name).to_numpy(), np.int64) for name in _COLUMNS}
-    vocabulary = None
-    if header["vocabulary_size"] is not None:
-        words = [""] * int(header["vocabulary_size"])
-        distinct = table.select(["token", "text"]).group_by(["token", "text"]).aggregate([])
-        for token, word in zip(distinct["token"].to_pylist(), distinct["text"].to_pylist(), strict=True):
-            words[token] = word
-        vocabulary = tuple(words)
-    return PositionCounts(
-        **arrays,
-        n_positions=int(header["n_positions"]),
-        tokenizer=TokenizerIdentity(**header["tokenizer"]),
-        documents=np.array(header["documents"], np.int64),
-        empty_documents=int(header["empty_documents"]),
-        vocabulary=vocabulary,
-        sources=tuple(header["sources"]),
-        columns=tuple(header["columns"]),
-        grouped_by=header["grouped_by"],
+    identity = _field(header, "tokenizer", dict)
+    tokenizer = TokenizerIdentity(
+        kind=_field(identity, "kind", str),
+        name=_field(identity, "name", str),
+        sha256=_field(identity, "sha256", str | None),
+        vocab_size=_field(identity, "vocab_size", int | None),
+        n_special_tokens=_field(identity, "n_special_tokens", int),
     )
+    vocabulary_size = _field(header, "vocabulary_size", int | None)
+    return PositionCounts(
+        **{name: _integers(table, name) for name in _COLUMNS},
+        n_positions=_field(header, "n_positions", int),
+        tokenizer=tokenizer,
+        documents=np.array(_list(header, "documents", int), np.int64),
+        empty_documents=_field(header, "empty_documents", int),
+        vocabulary=None if vocabulary_size is None else _vocabulary(table, vocabulary_size),
+        sources=tuple(_list(header, "sources", str)),
+        columns=tuple(_list(header, "columns", str)),
+        grouped_by=_field(header, "grouped_by", str | None),
+    )
+
+
+def _integers(table: pa.Table, name: str) -> NDArray[np.int64]:
+    column = table.column(name)
+    if column.type != pa.int64() or column.null_count:
+        raise TypeError(f"column {name} is {column.type} with {column.null_count} nulls")
+    return np.array(column.to_numpy(), np.int64)
+
+
+def _vocabulary(table: pa.Table, size: int) -> tuple[str, ...]:
+    distinct = table.select(["token", "text"]).group_by(["token", "text"]).aggregate([]).sort_by("token")
+    words = distinct["text"].to_pylist()
+    if distinct["token"].to_pylist() != list(range(size)) or not all(isinstance(word, str) for word in words):
+        raise ValueError("the token texts do not match the vocabulary")
+    return tuple(words)

@@ -10,9 +10,10 @@ from typing import BinaryIO, cast
 from posgeom.corpus import documents
 from posgeom.corpus.compression import ByteLayer, decompressed, sniff_codec
 from posgeom.corpus.documents import ReadOptions
-from posgeom.corpus.messages import located, looks_binary, one_line, shown, too_long
+from posgeom.corpus.messages import located, looks_binary, too_long
 from posgeom.corpus.sources import Source
 from posgeom.errors import CorpusError
+from posgeom.messages import one_line, shown
 
 _HEAD_BYTES = 64 * 1024
 _BUFFER_BYTES = 1024 * 1024

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.corpus.messages import one_line, shown
 from posgeom.corpus.tokenizers import (
     ByteTokenizer,
     CharTokenizer,
@@ -20,6 +19,7 @@ from posgeom.corpus.tokenizers import (
     number_tokens,
 )
 from posgeom.errors import TokenizerError
+from posgeom.messages import one_line, shown
 
 if TYPE_CHECKING:
     import tokenizers
@@ -165,12 +165,23 @@ def _from_hub(name: str) -> Tokenizer:
     looks_like_path = name.startswith((".", "/", "~")) or name.endswith(".json") or name.count("/") > 1
     if looks_like_path or not name.strip():
         raise TokenizerError(f"no tokenizer at {shown(name)}: -t takes {choices}")
-    from tokenizers import Tokenizer as FastTokenizerBackend
+    try:
+        file = _download(name)
+    except Exception as error:  # noqa: BLE001  network, cache and validation errors have no common root
+        raise TokenizerError(
+            f"no tokenizer {shown(name)} here, and none to be had from the hub ({one_line(error)[:120]}): -t takes "
+            f"{choices}"
+        ) from None
+    return _from_file(file, name)
+
+
+def _download(name: str) -> Path:
+    """The tokenizer.json of a model on the hub, from there or else from the local cache."""
+    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
 
     try:
-        backend = FastTokenizerBackend.from_pretrained(name)
-    except Exception as error:  # noqa: BLE001  the library raises bare Exception
-        raise TokenizerError(
-            f"no tokenizer {shown(name)} here, and none to be had from the hub ({one_line(error)}): -t takes {choices}"
-        ) from None
-    return FastTokenizer(backend, name)
+        # Fails at once without a network, where a download would try again for half a minute.
+        get_hf_file_metadata(hf_hub_url(name, "tokenizer.json"))
+    except Exception:  # noqa: BLE001  as in the caller; the cache has the last word
+        return Path(hf_hub_download(name, "tokenizer.json", local_files_only=True))
+    return Path(hf_hub_download(name, "tokenizer.json"))

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from posgeom.encodings.base import Encoding, LagEncoding, check_n_positions
 from posgeom.errors import EncodingError
 
+MAX_HEADS = 1 << 16
+
 
 def alibi_slopes(n_heads: int) -> NDArray[np.float64]:
     """Slopes of the heads, for any number of them.
@@ -27,10 +29,10 @@ def alibi_slopes(n_heads: int) -> NDArray[np.float64]:
     Raises
     ------
     EncodingError
-        When `n_heads` is below 1.
+        When `n_heads` is below 1 or beyond any model.
     """
-    if n_heads < 1:
-        raise EncodingError(f"alibi heads {n_heads}: expected at least 1")
+    if not 1 <= n_heads <= MAX_HEADS:
+        raise EncodingError(f"alibi heads {n_heads}: expected 1 to {MAX_HEADS:,}")
     power = 2 ** floor(log2(n_heads))
     first = 2.0 ** (-8 / power * np.arange(1, power + 1))
     rest = 2.0 ** (-4 / power * np.arange(1, 2 * (n_heads - power) + 1, 2))

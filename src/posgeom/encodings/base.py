@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,11 +11,27 @@ from posgeom.errors import EncodingError
 from posgeom.geometry.distance_matrix import check_matrix_fits
 from posgeom.geometry.euclidean import euclidean_distances
 
+SMALLEST, LARGEST = 1e-100, 1e100
+"""Magnitudes whose squares, and sums of squares, double precision holds."""
+
 
 def check_n_positions(name: str, n_positions: int) -> None:
     """Refuse a context length without any distance."""
     if n_positions < 2:
         raise EncodingError(f"encoding {name}: n = {n_positions}, expected at least 2 positions")
+
+
+def as_matrix(name: str, points: ArrayLike) -> NDArray[Any]:
+    """Vectors of positions as a matrix of real numbers, of whatever type they are stored in."""
+    try:
+        matrix = np.asarray(points)
+    except ValueError:
+        raise EncodingError(f"encoding {name} has rows of different lengths: expected a matrix") from None
+    if matrix.ndim != 2 or matrix.shape[1] < 1:
+        raise EncodingError(f"encoding {name} has shape {matrix.shape}: expected (positions, dimensions)")
+    if not np.issubdtype(matrix.dtype, np.number) or np.iscomplexobj(matrix):
+        raise EncodingError(f"encoding {name} holds {matrix.dtype} values: expected real numbers")
+    return matrix
 
 
 class Encoding(ABC):
@@ -64,10 +81,11 @@ class Encoding(ABC):
     def _check(self, positions: NDArray[np.int64] | None) -> NDArray[np.int64]:
         if positions is None:
             return np.arange(self.n_positions)
-        chosen = np.asarray(positions)
-        if chosen.size and (int(chosen.min()) < 0 or int(chosen.max()) >= self.n_positions):
+        chosen = np.asarray(positions, np.int64)
+        outside = chosen[(chosen < 0) | (chosen >= self.n_positions)]
+        if outside.size:
             raise EncodingError(
-                f"encoding {self.name} has positions 0 to {self.n_positions - 1}, asked for {int(chosen.max())}"
+                f"encoding {self.name} has positions 0 to {self.n_positions - 1}, asked for {int(outside[0])}"
             )
         return chosen
 
@@ -92,11 +110,7 @@ class PointEncoding(Encoding):
         positions: NDArray[np.int64] | None = None,
         n_positions: int | None = None,
     ) -> None:
-        matrix = np.asarray(points)
-        if matrix.ndim != 2 or matrix.shape[1] < 1:
-            raise EncodingError(f"encoding {name} has shape {matrix.shape}: expected (positions, dimensions)")
-        if not np.issubdtype(matrix.dtype, np.number) or np.iscomplexobj(matrix):
-            raise EncodingError(f"encoding {name} holds {matrix.dtype} values: expected real numbers")
+        matrix = as_matrix(name, points)
         self._points = matrix.astype(np.float64)
         if not np.isfinite(self._points).all():
             row, column = np.argwhere(~np.isfinite(self._points))[0]
@@ -104,21 +118,29 @@ class PointEncoding(Encoding):
                 f"encoding {name} holds {self._points[row, column]} at row {row}, column {column}: expected finite "
                 "numbers"
             )
-        super().__init__(name, n_positions or matrix.shape[0], matrix.shape[1])
-        self._rows: NDArray[np.int64] | None = None
-        if positions is not None:
-            self._rows = np.full(self.n_positions, -1)
-            self._rows[positions] = np.arange(matrix.shape[0])
+        largest = float(np.abs(self._points).max(initial=0))
+        if largest and not SMALLEST <= largest <= LARGEST:
+            raise EncodingError(
+                f"encoding {name} has entries of magnitude {largest:g}: expected {SMALLEST:g} to {LARGEST:g}, so that "
+                "squares can be summed; rescale it"
+            )
+        super().__init__(name, matrix.shape[0] if n_positions is None else n_positions, matrix.shape[1])
+        labels = np.arange(matrix.shape[0]) if positions is None else np.asarray(positions, np.int64)
+        if labels.shape != matrix.shape[:1] or not ((labels >= 0) & (labels < self.n_positions)).all():
+            raise EncodingError(
+                f"encoding {name} has {matrix.shape[0]} rows: expected one position from 0 to {self.n_positions - 1} "
+                "for each"
+            )
+        self._rows = np.full(self.n_positions, -1)
+        self._rows[labels] = np.arange(matrix.shape[0])
 
     def coordinates(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Vectors p_i of the positions, shape (m, d)."""
         chosen = self._check(positions)
-        if self._rows is None:
-            return self._points[chosen]
         rows = self._rows[chosen]
         if (rows < 0).any():
             raise EncodingError(f"encoding {self.name} has no vector for position {int(chosen[rows < 0][0])}")
-        return self._points[rows]
+        return np.asarray(self._points[rows])
 
     def distances(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Euclidean distances between the vectors, shape (m, m)."""
@@ -192,7 +214,8 @@ class LagEncoding(Encoding):
         """Distances between positions, looked up by lag, shape (m, m)."""
         chosen = self._check(positions)
         check_matrix_fits(chosen.size)
-        table = self._lag_distances(np.arange(int(np.ptp(chosen)) + 1))
+        span = int(np.ptp(chosen)) if chosen.size else 0
+        table = self._lag_distances(np.arange(span + 1))
         return np.asarray(table[np.abs(chosen[:, None] - chosen)])
 
     def coordinates(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64] | None:

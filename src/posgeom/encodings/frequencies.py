@@ -5,17 +5,25 @@ from numpy.typing import NDArray
 
 from posgeom.errors import EncodingError
 
+MAX_N_DIMS = 1 << 16
+
 
 def check_base(base: float) -> None:
-    """Refuse a base that gives no frequencies."""
-    if not base > 0 or not np.isfinite(base):
-        raise EncodingError(f"base {base:g}: expected a positive number")
+    """Refuse a base whose frequencies double precision cannot hold."""
+    if not 1e-100 <= base <= 1e100:
+        raise EncodingError(f"base {base:g}: expected a positive number, from 1e-100 to 1e100")
 
 
 def check_width(n_dims: int) -> None:
-    """Refuse a width below 1."""
-    if n_dims < 1:
-        raise EncodingError(f"d = {n_dims}: expected at least 1 dimension")
+    """Refuse a width that no encoding has."""
+    if not 1 <= n_dims <= MAX_N_DIMS:
+        raise EncodingError(f"d = {n_dims}: expected 1 to {MAX_N_DIMS:,} dimensions")
+
+
+def check_offset(offset: int) -> None:
+    """Refuse an offset at which neighbouring positions could not be told apart."""
+    if abs(offset) > 2**40:
+        raise EncodingError(f"offset {offset}: expected at most 2^40 in magnitude")
 
 
 def inverse_frequencies(n_dims: int, base: float) -> NDArray[np.float64]:

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from safetensors import SafetensorError, safe_open
 
-from posgeom.encodings.base import Encoding, PointEncoding
+from posgeom.encodings.base import Encoding, PointEncoding, as_matrix, check_n_positions
 from posgeom.errors import EncodingError
+from posgeom.messages import one_line, shown, shown_list
 
 MATRIX_SUFFIXES = (".npy", ".safetensors")
+_NUMPY_DTYPES = ("F64", "F32", "F16", "I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8")
 
 
 def learned(points: ArrayLike, *, n_positions: int | None = None, name: str = "learned") -> Encoding:
@@ -34,10 +36,9 @@ def learned(points: ArrayLike, *, n_positions: int | None = None, name: str = "l
     EncodingError
         When the matrix has another shape, too few rows, or entries that are not finite numbers.
     """
-    matrix = np.asarray(points)
-    if matrix.ndim != 2:
-        raise EncodingError(f"encoding {name} has shape {matrix.shape}: expected (positions, dimensions)")
+    matrix = as_matrix(name, points)
     n = matrix.shape[0] if n_positions is None else n_positions
+    check_n_positions(name, n)
     if matrix.shape[0] < n:
         raise EncodingError(
             f"encoding {name} has {matrix.shape[0]} rows, n = {n} positions need as many: use -n {matrix.shape[0]}"
@@ -66,15 +67,16 @@ def load_matrix(path: str | Path, tensor: str | None = None) -> NDArray[Any]:
     """
     file = Path(path)
     if file.suffix != ".safetensors" and tensor is not None:
-        raise EncodingError(f"{str(path)!r} is a .npy file, which holds one matrix: leave tensor={tensor} out")
+        raise EncodingError(f"{shown(path)} is a .npy file, which holds one matrix: leave tensor={tensor} out")
     try:
         if file.suffix == ".safetensors":
             return _load_safetensors(file, tensor)
-        return np.asarray(np.load(file, allow_pickle=False))
+        # Mapped, not read: a header that promises more than the file holds is noticed, and only used rows are read.
+        return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
     except OSError as error:
-        raise EncodingError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+        raise EncodingError(f"cannot read {shown(path)}: {error.strerror or error}") from None
     except (ValueError, EOFError) as error:
-        raise EncodingError(f"{str(path)!r} is not a readable {file.suffix} matrix: {error}") from None
+        raise EncodingError(f"{shown(path)} is not a readable {file.suffix} matrix: {one_line(error)}") from None
 
 
 def _load_safetensors(file: Path, tensor: str | None) -> NDArray[Any]:
@@ -83,19 +85,25 @@ def _load_safetensors(file: Path, tensor: str | None) -> NDArray[Any]:
     try:
         with safe_open(str(file), framework="numpy") as tensors:
             name = _choose_tensor(file, list(tensors.keys()), tensor)
-            if tensors.get_slice(name).get_dtype() != "BF16":
+            dtype = tensors.get_slice(name).get_dtype()
+            if dtype in _NUMPY_DTYPES:
                 return np.asarray(tensors.get_tensor(name))
+            if dtype != "BF16":
+                raise EncodingError(
+                    f"{shown(file)}: tensor {shown(name)} has type {dtype}: expected one of BF16, "
+                    f"{', '.join(_NUMPY_DTYPES)}"
+                )
     except (SafetensorError, TypeError) as error:
-        raise EncodingError(f"{str(file)!r} is not a readable .safetensors file: {error}") from None
+        raise EncodingError(f"{shown(file)} is not a readable .safetensors file: {one_line(error)}") from None
     return _read_bfloat16(file, name)
 
 
 def _choose_tensor(file: Path, names: list[str], tensor: str | None) -> str:
-    listed = ", ".join(sorted(names)[:6]) + (", ..." if len(names) > 6 else "")
+    listed = shown_list(sorted(names), 6)
     if tensor is None and len(names) != 1:
-        raise EncodingError(f"{str(file)!r} holds {len(names)} tensors ({listed}): name one as {file}:tensor=NAME")
+        raise EncodingError(f"{shown(file)} holds {len(names)} tensors ({listed}): name one as FILE:tensor=NAME")
     if tensor is not None and tensor not in names:
-        raise EncodingError(f"{str(file)!r} has no tensor {tensor!r}: it holds {listed}")
+        raise EncodingError(f"{shown(file)} has no tensor {shown(tensor)}: it holds {listed}")
     return names[0] if tensor is None else tensor
 
 

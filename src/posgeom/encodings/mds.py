@@ -1,6 +1,7 @@
 """The paper's information-optimal encoding: classical MDS of a corpus geometry."""
 
 from posgeom.encodings.base import Encoding, PointEncoding
+from posgeom.encodings.frequencies import check_width
 from posgeom.errors import EncodingError
 from posgeom.geometry.build import Geometry
 
@@ -30,6 +31,8 @@ def mds(geometry: Geometry, n_dims: int | None = None, *, rank: int | None = Non
     """
     solution = geometry.mds()
     available = max(solution.coordinates.shape[1], 1)
+    if n_dims is not None:
+        check_width(n_dims)
     if rank is not None and (rank < 1 or (n_dims is not None and rank > n_dims)):
         raise EncodingError(f"mds rank {rank}: expected 1 to the width d{'' if n_dims is None else f' = {n_dims}'}")
     kept = min(rank or n_dims or available, n_dims or available, available)

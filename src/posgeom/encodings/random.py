@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from posgeom.encodings.base import Encoding, FunctionEncoding
 from posgeom.encodings.frequencies import check_width
 from posgeom.errors import EncodingError
+from posgeom.seeds import make_rng
 
 
 def random(n_positions: int, n_dims: int, *, std: float = 0.02, seed: int = 0) -> Encoding:
@@ -26,15 +27,15 @@ def random(n_positions: int, n_dims: int, *, std: float = 0.02, seed: int = 0) -
     Raises
     ------
     EncodingError
-        When `std` is not positive or the width is below 1.
+        When `std` or the width is out of range.
     """
     check_width(n_dims)
-    if not std > 0 or not np.isfinite(std):
-        raise EncodingError(f"random std {std:g}: expected a positive number")
+    if not 1e-90 <= std <= 1e90:
+        raise EncodingError(f"random std {std:g}: expected a positive number, from 1e-90 to 1e90")
 
     def coordinates(positions: NDArray[np.int64]) -> NDArray[np.float64]:
         # Rows are drawn in order, so the first ones are the same however many follow.
         n_rows = int(positions.max(initial=-1)) + 1
-        return std * np.random.default_rng(seed).standard_normal((n_rows, n_dims))[positions]
+        return std * make_rng(seed).standard_normal((n_rows, n_dims))[positions]
 
     return FunctionEncoding("random", n_positions, n_dims, coordinates)

@@ -16,6 +16,7 @@ from posgeom.encodings.rope import rope
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.errors import EncodingError
 from posgeom.geometry.build import Geometry
+from posgeom.messages import printable, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def build_encoding(
     Returns
     -------
     Encoding
-        Its name is the spec.
+        Its name is the spec, made printable.
 
     Raises
     ------
@@ -95,29 +96,29 @@ def build_encoding(
     name, _, text = spec.partition(":")
     if name not in SCHEMES:
         raise EncodingError(
-            f"no encoding {spec!r}: expected one of {', '.join(SCHEMES)}, with options as NAME:option=value, or a "
+            f"no encoding {shown(spec)}: expected one of {', '.join(SCHEMES)}, with options as NAME:option=value, or a "
             f"matrix file ({', '.join(MATRIX_SUFFIXES)}) that exists"
         )
     scheme = SCHEMES[name]
     context = {"n_positions": n_positions, "n_dims": n_dims, "geometry": geometry, "seed": seed}
     arguments = {key: context[key] for key in scheme.context}
     if "geometry" in arguments and geometry is None:
-        raise EncodingError(f"encoding {spec} is fitted to a corpus geometry: give one")
+        raise EncodingError(f"encoding {printable(spec)} is fitted to a corpus geometry: give one")
     encoding = scheme.build(**arguments | _parse_options(spec, text, scheme))
-    encoding.name = spec
+    encoding.name = printable(spec)
     return encoding
 
 
 def _from_file(spec: str, n_positions: int) -> Encoding | None:
     """The encoding of a spec that names a matrix file, or None."""
     path, _, text = spec.rpartition(":tensor=")
-    if Path(spec).suffix in MATRIX_SUFFIXES and Path(spec).exists():
+    if Path(spec).suffix in MATRIX_SUFFIXES and Path(spec).is_file():
         path, text = spec, ""
     if Path(path).suffix not in MATRIX_SUFFIXES:
         if Path(spec).suffix in MATRIX_SUFFIXES:
-            raise EncodingError(f"no file {spec!r}: expected a matrix of {n_positions} rows, one a position")
+            raise EncodingError(f"no file {shown(spec)}: expected a matrix of {n_positions} rows, one a position")
         return None
-    return learned(load_matrix(path, text or None), n_positions=n_positions, name=spec)
+    return learned(load_matrix(path, text or None), n_positions=n_positions, name=printable(spec))
 
 
 def _parse_options(spec: str, text: str, scheme: Scheme) -> dict[str, Any]:
@@ -126,14 +127,14 @@ def _parse_options(spec: str, text: str, scheme: Scheme) -> dict[str, Any]:
         key, equals, value = item.partition("=")
         if not equals or key not in scheme.options:
             known = ", ".join(f"{k} ({_describe(t)})" for k, t in scheme.options.items())
-            raise EncodingError(f"encoding {spec!r}: got {item!r}, expected option=value with one of {known}")
+            raise EncodingError(f"encoding {shown(spec)}: got {shown(item)}, expected option=value with one of {known}")
         if key in options:
-            raise EncodingError(f"encoding {spec!r}: option {key} is given twice")
+            raise EncodingError(f"encoding {shown(spec)}: option {key} is given twice")
         try:
             options[key] = _convert(value, scheme.options[key])
         except ValueError:
             raise EncodingError(
-                f"encoding {spec!r}: {key} is {value!r}, expected {_describe(scheme.options[key])}"
+                f"encoding {shown(spec)}: {key} is {shown(value)}, expected {_describe(scheme.options[key])}"
             ) from None
     return options
 

@@ -6,8 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding, LagEncoding
-from posgeom.encodings.frequencies import check_base, check_width, inverse_frequencies, rotation_lag_distances
+from posgeom.encodings.frequencies import (
+    check_base,
+    check_offset,
+    check_width,
+    inverse_frequencies,
+    rotation_lag_distances,
+)
 from posgeom.errors import EncodingError
+from posgeom.seeds import make_rng
 
 
 def rope(
@@ -49,6 +56,7 @@ def rope(
     """
     check_width(n_dims)
     check_base(base)
+    check_offset(offset)
     if n_dims % 2:
         raise EncodingError(f"rope needs an even width, got d = {n_dims}: use -d {n_dims - 1} or {n_dims + 1}")
     if reference not in ("unit", "gaussian"):
@@ -58,7 +66,7 @@ def rope(
     if reference == "unit":
         vector[:, 0] = 1
     else:
-        vector = np.random.default_rng(seed).standard_normal(vector.shape)
+        vector = make_rng(seed).standard_normal(vector.shape)
         vector *= np.sqrt(omega.size / (vector**2).sum())
 
     def coordinates(positions: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from posgeom.encodings.base import Encoding, FunctionEncoding, LagEncoding
 from posgeom.encodings.frequencies import (
     check_base,
+    check_offset,
     check_width,
     inverse_frequencies,
     rotation_lag_distances,
@@ -56,6 +57,7 @@ def sinusoidal(
     """
     check_width(n_dims)
     check_base(base)
+    check_offset(offset)
     if frequencies not in _FREQUENCIES:
         raise EncodingError(f"sinusoidal frequencies {frequencies!r}: expected one of {', '.join(_FREQUENCIES)}")
     if layout not in ("interleaved", "halves"):
@@ -67,7 +69,7 @@ def sinusoidal(
         sines, cosines = np.sin(angles), np.cos(angles)
         if layout == "halves":
             return np.concatenate([sines, cosines], axis=1)[:, :n_dims]
-        return np.stack([sines, cosines], axis=2).reshape(positions.size, -1)[:, :n_dims]
+        return np.stack([sines, cosines], axis=2).reshape(positions.size, 2 * omega.size)[:, :n_dims]
 
     if n_dims % 2:
         return FunctionEncoding("sinusoidal", n_positions, n_dims, coordinates)

@@ -21,6 +21,7 @@ from posgeom.geometry.distributions import position_distributions
 from posgeom.geometry.mds import MDS, Spectrum, classical_mds, spectrum_of
 from posgeom.geometry.metrics import Metric, metric_named
 from posgeom.progress import ProgressHook, silent
+from posgeom.seeds import make_rng
 
 Estimator = Literal["crossval", "plugin"]
 EmptyPolicy = Literal["mask", "uniform"]
@@ -167,6 +168,7 @@ def geometry(
     """
     chosen = metric_named(metric)
     estimator = _check_choices(chosen, estimator, empty, depth, n_splits)
+    make_rng(seed)  # a bad seed is an error even where nothing is drawn
     splits = []
     half_depth = None
     if estimator == "crossval":

@@ -19,6 +19,7 @@ from posgeom.errors import GeometryError
 from posgeom.geometry.gram import cross_gram
 from posgeom.geometry.rarefaction import rarefied_rows
 from posgeom.progress import ProgressHook, silent
+from posgeom.seeds import make_rng
 
 DEFAULT_N_SPLITS = 20
 
@@ -65,7 +66,7 @@ def balanced_splits(folds: list[int], n_splits: int, seed: int) -> list[Split]:
     if available <= n_splits:
         chosen = [set(c) | {first} for size in sizes for c in combinations(rest, size - 1)]
     else:
-        chosen = list(_random_halves(first, rest, sizes, n_splits, np.random.default_rng(seed)))
+        chosen = list(_random_halves(first, rest, sizes, n_splits, make_rng(seed)))
     return [Split(tuple(sorted(a)), tuple(sorted(set(folds) - a))) for a in chosen]
 
 
@@ -112,7 +113,7 @@ def crossval_squared(
     depth : int or None
         Common depth that every position of every half is rarefied to; None leaves depths as they are.
     progress : callable
-        Called as ``progress("cross-validating", splits_done, n_splits)``.
+        Called as ``progress(stage, splits_done, n_splits)``.
 
     Returns
     -------
@@ -124,11 +125,12 @@ def crossval_squared(
     uniform = None if occupied.all() else _uniform_roots(counts, depth)
     n_rows = int(occupied.sum()) + (uniform is not None)
     gram = np.zeros((n_rows, n_rows))
+    stage = "cross-validating" if depth is None else "cross-validating at common depth"
     for done, split in enumerate(splits):
-        progress("cross-validating", done, len(splits))
+        progress(stage, done, len(splits))
         a, b = (_square_roots(_total(used, half), depth, uniform) for half in (split.a, split.b))
         gram += cross_gram(a, b)
-    progress("cross-validating", len(splits), len(splits))
+    progress(stage, len(splits), len(splits))
     gram = (gram + gram.T) / (2 * len(splits))
     norms = np.diagonal(gram)
     row_of_position = np.where(occupied, np.cumsum(occupied) - 1, n_rows - 1)

@@ -88,16 +88,19 @@ def select_positions(
     if min_depth is not None and min_depth < 1:
         raise GeometryError(f"minimum depth {min_depth}: expected at least 1")
     threshold = choose_min_depth(depth) if min_depth is None else min_depth
-    deep = depth >= threshold
+    deep = enough = depth >= threshold
     if half_depth is not None:
-        deep &= half_depth > 0
+        deep = enough & (half_depth > 0)
     is_empty = depth == 0
     used = deep | is_empty if empty == "uniform" else deep
     if int(used.sum()) < 2:
-        raise GeometryError(
-            f"{int(used.sum())} of {depth.size} positions have {threshold} sequences or more (the deepest has "
-            f"{int(depth.max())}): a geometry needs 2; lower --min-depth, add text, or raise -n"
-        )
+        if int(enough.sum()) < 2:
+            found = f"{int(enough.sum())} of {depth.size} positions have {threshold} sequences or more"
+            way_out = f"the deepest has {int(depth.max())}; lower --min-depth or add text"
+        else:
+            found = f"{int(deep.sum())} of {depth.size} positions have a sequence in every half of the corpus"
+            way_out = "add text, or use fewer --folds or --estimator plugin"
+        raise GeometryError(f"{found}: a geometry needs 2; {way_out}")
     return Selection(
         positions=np.flatnonzero(used),
         empty=np.flatnonzero(is_empty),

@@ -28,6 +28,8 @@ def euclidean_distances(points: ArrayLike) -> NDArray[np.float64]:
     """
     x = np.asarray(points, np.float64)
     check_matrix_fits(x.shape[0])
+    if not x.size:
+        return np.zeros((x.shape[0], x.shape[0]))
     x = x - x.mean(axis=0)
     gram = x @ x.T
     norms = np.diagonal(gram)

@@ -163,14 +163,24 @@ def distribution_distances(weights: ArrayLike | sparse.csr_array, metric: str = 
     >>> distribution_distances([[1, 2], [2, 4]]).tolist()
     [[0.0, 0.0], [0.0, 0.0]]
     """
-    rows = sparse.csr_array(weights if sparse.issparse(weights) else np.asarray(weights, np.float64)).astype(np.float64)
+    try:
+        rows = sparse.csr_array(weights if sparse.issparse(weights) else np.asarray(weights, np.float64), copy=True)
+    except (TypeError, ValueError):
+        raise GeometryError("weights are no matrix of numbers: expected shape (distributions, tokens)") from None
+    if rows.ndim != 2:
+        raise GeometryError(f"weights have shape {rows.shape}: expected (distributions, tokens)")
+    rows = rows.astype(np.float64)
     if not np.isfinite(rows.data).all() or (rows.data < 0).any():
         raise GeometryError("weights must be finite and not negative")
-    totals = np.asarray(rows.sum(axis=1)).ravel()
-    if (totals == 0).any():
-        raise GeometryError(f"row {int(np.argmin(totals != 0))} of the weights is all zero: it has no distribution")
+    largest = np.asarray(abs(rows).max(axis=1).toarray()).ravel()
+    if (largest == 0).any():
+        raise GeometryError(f"row {int(np.argmin(largest))} of the weights is all zero: it has no distribution")
     rows.eliminate_zeros()
-    scale = np.repeat(totals, np.diff(rows.indptr))
+    counts = np.diff(rows.indptr)
+    # By the largest first, so that the sum of large weights cannot overflow.
+    shares = rows.data / np.repeat(largest, counts)
+    scaled = sparse.csr_array((shares, rows.indices, rows.indptr), shape=rows.shape)
+    totals = np.repeat(np.asarray(scaled.sum(axis=1)).ravel(), counts)
     return metric_named(metric).distances(
-        sparse.csr_array((rows.data / scale, rows.indices, rows.indptr), shape=rows.shape)
+        sparse.csr_array((shares / totals, rows.indices, rows.indptr), shape=rows.shape)
     )

@@ -14,17 +14,20 @@ from safetensors.numpy import save as serialize_tensors
 
 from posgeom.analysis import Analysis
 from posgeom.corpus.counts import PositionCounts
-from posgeom.corpus.messages import one_line, shown
 from posgeom.corpus.storage import write_counts
 from posgeom.errors import OutputError
+from posgeom.messages import one_line, shown
 from posgeom.report.document import to_document
+
+_SCRATCH = ".posgeom-"
 
 
 @contextmanager
 def staged_directory(target: str | Path) -> Iterator[Path]:
     """A scratch directory whose files move into `target` when the block ends well, and vanish when it does not.
 
-    Enter it before long work: an output that cannot be written is reported at once.
+    Enter it before long work: an output that cannot be written is reported at once. When one file cannot be moved
+    into its place, those moved before are taken back, and what they replaced returns.
 
     Parameters
     ----------
@@ -42,20 +45,21 @@ def staged_directory(target: str | Path) -> Iterator[Path]:
         When the target cannot be written.
     """
     target = Path(target)
+    if target.exists() and not target.is_dir():
+        raise OutputError(f"cannot write {shown(target)}: it is a file, expected a directory")
     missing = [p for p in (target, *target.parents) if not p.exists()]
     try:
         with _os_errors_named(target):
             target.mkdir(parents=True, exist_ok=True)
-            stage = Path(tempfile.mkdtemp(prefix=".posgeom-", dir=target))
+            stage = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=target))
     except OutputError:
         _remove_created(missing)
         raise
     done = False
     try:
-        yield stage
-        with _os_errors_named(target):
-            for file in sorted(stage.iterdir()):
-                file.replace(target / file.name)
+        (stage / "new").mkdir()
+        yield stage / "new"
+        _move_all(stage, target)
         done = True
     finally:
         shutil.rmtree(stage, ignore_errors=True)
@@ -63,9 +67,34 @@ def staged_directory(target: str | Path) -> Iterator[Path]:
             _remove_created(missing)
 
 
+def _move_all(stage: Path, target: Path) -> None:
+    """Move every new file into the target, or none."""
+    replaced = stage / "replaced"
+    replaced.mkdir()
+    files = sorted((stage / "new").iterdir())
+    for file in files:
+        if (target / file.name).is_dir():
+            raise OutputError(f"cannot write {shown(target / file.name)}: it is a directory, expected a file")
+    moved: list[Path] = []
+    try:
+        for file in files:
+            place = target / file.name
+            with _os_errors_named(place):
+                if place.exists():
+                    place.replace(replaced / file.name)
+                moved.append(place)
+                file.replace(place)
+    except BaseException:
+        for place in moved:
+            place.unlink(missing_ok=True)
+        for old in replaced.iterdir():
+            old.replace(target / old.name)
+        raise
+
+
 @contextmanager
 def staged_file(target: str | Path) -> Iterator[Path]:
-    """The same for a single file; its directory must exist.
+    """The same for a single file; its directory must exist. A link is followed.
 
     Parameters
     ----------
@@ -79,17 +108,18 @@ def staged_file(target: str | Path) -> Iterator[Path]:
     Raises
     ------
     OutputError
-        When the target cannot be written.
+        When the target cannot be written, or is no regular file.
     """
-    target = Path(target)
-    if target.is_dir():
-        raise OutputError(f"cannot write {shown(target)}: it is a directory, expected a file name")
-    with _os_errors_named(target):
-        stage = Path(tempfile.mkdtemp(prefix=".posgeom-", dir=target.parent))
+    place = Path(target).resolve()
+    if place.exists() and not place.is_file():
+        kind = "a directory" if place.is_dir() else "no regular file"
+        raise OutputError(f"cannot write {shown(target)}: it is {kind}, expected a file name")
+    with _os_errors_named(Path(target)):
+        stage = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=place.parent))
     try:
-        yield stage / target.name
-        with _os_errors_named(target):
-            (stage / target.name).replace(target)
+        yield stage / "new"
+        with _os_errors_named(Path(target)):
+            (stage / "new").replace(place)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
@@ -128,16 +158,19 @@ def save(analysis: Analysis, directory: str | Path) -> None:
         When the directory cannot be written, or the disk is full.
     """
     with staged_directory(directory) as stage:
-        write_files(analysis, stage)
+        write_files(analysis, stage, directory)
 
 
-def write_files(analysis: Analysis, directory: Path) -> None:
-    """Write the files of an analysis into a directory, one after the other.
+def write_files(analysis: Analysis, stage: Path, directory: str | Path) -> None:
+    """Write the files of an analysis into a scratch directory, one after the other.
 
     Parameters
     ----------
     analysis : Analysis
-    directory : Path
+    stage : Path
+        Where to write.
+    directory : str or Path
+        Where the files will be, for messages.
 
     Raises
     ------
@@ -145,8 +178,8 @@ def write_files(analysis: Analysis, directory: Path) -> None:
         When one cannot be written.
     """
     for name, write in _FILES.items():
-        with _os_errors_named(directory / name):
-            write(analysis, directory / name)
+        with _os_errors_named(Path(directory) / name):
+            write(analysis, stage / name)
 
 
 def dump_json(analysis: Analysis) -> str:
@@ -170,7 +203,7 @@ def _write_json(analysis: Analysis, path: Path) -> None:
 
 def _write_csv(analysis: Analysis, path: Path) -> None:
     rows = analysis.scorecard.to_dicts()
-    with path.open("w", newline="", encoding="utf-8") as stream:
+    with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as stream:
         writer = csv.writer(stream)
         writer.writerow([c for c in rows[0] if c != "min_separation_pair"] + ["min_separation_i", "min_separation_j"])
         for row in rows:
@@ -230,8 +263,28 @@ def save_counts(counts: PositionCounts, target: str | Path) -> None:
     OutputError
         When the file cannot be written.
     """
-    with staged_file(target) as path, _os_errors_named(Path(target)):
-        write_counts(counts, path)
+    with staged_file(target) as path:
+        write_counts_file(counts, path, target)
+
+
+def write_counts_file(counts: PositionCounts, stage: Path, target: str | Path) -> None:
+    """Write counts to a scratch file.
+
+    Parameters
+    ----------
+    counts : PositionCounts
+    stage : Path
+        Where to write.
+    target : str or Path
+        Where the file will be, for messages.
+
+    Raises
+    ------
+    OutputError
+        When it cannot be written.
+    """
+    with _os_errors_named(Path(target)):
+        write_counts(counts, stage)
 
 
 _FILES: dict[str, Callable[[Analysis, Path], None]] = {
@@ -241,3 +294,5 @@ _FILES: dict[str, Callable[[Analysis, Path], None]] = {
     "scores.csv": _write_csv,
     "scores.json": _write_json,
 }
+
+FILE_NAMES = tuple(_FILES)

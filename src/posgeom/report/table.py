@@ -8,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from posgeom.analysis import Analysis
-from posgeom.corpus.messages import shown
 from posgeom.geometry.build import Geometry
+from posgeom.messages import printable, shown
 from posgeom.scores.scorecard import EncodingScores, Scorecard
 
 WIDTH = 100
@@ -162,7 +162,7 @@ def scorecard_table(card: Scorecard, width: int = WIDTH) -> Table:
     for header, column_width, _, _ in columns:
         table.add_column(header, width=column_width, justify="right", no_wrap=True)
     for row in card.rows:
-        table.add_row(Text(row.name), *(cell(row) for *_, cell in columns))
+        table.add_row(Text(printable(row.name)), *(cell(row) for *_, cell in columns))
     return table
 
 

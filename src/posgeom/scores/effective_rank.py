@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from posgeom.encodings.base import Encoding
+from posgeom.errors import GeometryError
 from posgeom.geometry.mds import spectrum_of
 
 
@@ -22,8 +23,15 @@ def effective_rank(singular_values: NDArray[np.float64]) -> float:
     -------
     float
         Between 1 and k; 0 for the zero matrix, whose rank is 0.
+
+    Raises
+    ------
+    GeometryError
+        When a value is negative or not finite.
     """
     values = np.asarray(singular_values, np.float64)
+    if not (np.isfinite(values) & (values >= 0)).all():
+        raise GeometryError("singular values must be finite and not negative")
     total = values.sum()
     if not total > 0:
         return 0.0

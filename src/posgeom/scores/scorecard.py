@@ -13,7 +13,7 @@ from posgeom.scores.correlation import pearson, spearman
 from posgeom.scores.effective_rank import encoding_effective_rank
 from posgeom.scores.monotonicity import monotonicity
 from posgeom.scores.separation import minimum_separation
-from posgeom.scores.stress import stress_of_pairs
+from posgeom.scores.stress import paired_distances, stress_of_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +117,8 @@ def score(encoding: Encoding, geometry: Geometry) -> EncodingScores:
     -------
     EncodingScores
     """
-    target = geometry.distances
+    distances, target = paired_distances(encoding, geometry)
     positions = target.positions
-    distances = encoding.distances(positions)
     upper = np.triu_indices(len(target), 1)
     pairs, target_pairs = distances[upper], target.values[upper]
     stress = stress_of_pairs(pairs, target_pairs)

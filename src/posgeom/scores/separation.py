@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from posgeom.errors import GeometryError
+
 
 @dataclass(frozen=True, slots=True)
 class Separation:
@@ -33,7 +35,14 @@ def minimum_separation(distances: NDArray[np.float64], positions: NDArray[np.int
     Returns
     -------
     Separation
+
+    Raises
+    ------
+    GeometryError
+        When there are fewer than two positions.
     """
+    if positions.size < 2:
+        raise GeometryError(f"{positions.size} positions have no separation: expected at least 2")
     upper = np.where(np.tri(positions.size, dtype=bool), np.inf, distances)
     i, j = np.unravel_index(int(upper.argmin()), upper.shape)
     return Separation(float(upper[i, j]), (int(positions[i]), int(positions[j])))

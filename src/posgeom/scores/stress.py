@@ -6,8 +6,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posgeom.encodings.base import Encoding, PointEncoding
-from posgeom.errors import GeometryError
+from posgeom.encodings.base import LARGEST, SMALLEST, Encoding, PointEncoding
+from posgeom.errors import EncodingError, GeometryError
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.distance_matrix import DistanceMatrix
 
@@ -79,10 +79,22 @@ def paired_distances(
     ndarray of float, shape (m, m)
     DistanceMatrix
         The geometry's distances.
+
+    Raises
+    ------
+    EncodingError
+        When the encoding lacks a position, or its distances are not finite or too large or small to square.
     """
     target = geometry.distances if isinstance(geometry, Geometry) else geometry
     scheme = encoding if isinstance(encoding, Encoding) else PointEncoding("given", encoding)
-    return scheme.distances(target.positions), target
+    distances = scheme.distances(target.positions)
+    largest = float(distances.max(initial=0))
+    if not np.isfinite(distances).all() or (largest and not SMALLEST <= largest <= LARGEST):
+        raise EncodingError(
+            f"encoding {scheme.name} has distances of {largest:g}: expected finite ones, from {SMALLEST:g} to "
+            f"{LARGEST:g}; rescale it"
+        )
+    return distances, target
 
 
 def stress(

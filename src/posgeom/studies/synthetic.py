@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.tokenizers import TokenizerIdentity
 from posgeom.errors import CountsError
+from posgeom.seeds import make_rng
 
 REGIME_NAMES = ("initial", "medial", "terminal")
 _CONCENTRATION = 0.1
@@ -66,7 +67,7 @@ def synthetic(
             f"synthetic corpus with n = {n_positions}, V = {vocab_size}, N = {n_documents}, {n_folds} folds: expected "
             "n >= 4, V >= 3 and N >= folds >= 1"
         )
-    rng = np.random.default_rng(seed)
+    rng = make_rng(seed)
     bounds = [round(n_positions * _INITIAL_SHARE), round(n_positions * _MEDIAL_SHARE)]
     regimes = np.searchsorted(bounds, np.arange(n_positions), side="right")
     third = np.minimum(np.arange(vocab_size) * 3 // vocab_size, 2)

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from posgeom.corpus.documents import ReadOptions
-from posgeom.corpus.messages import located, shown, shown_list
+from posgeom.corpus.messages import located
 from posgeom.corpus.sources import Source
 from posgeom.errors import CorpusError
+from posgeom.messages import shown, shown_list
 
 
 def choose_column(

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
-from posgeom.corpus.messages import located, shown, too_long
+from posgeom.corpus.messages import located, too_long
 from posgeom.corpus.readers.batches import Row, batched
 from posgeom.corpus.readers.columns import group_value, missing_column, refuse_option
 from posgeom.corpus.sources import Source
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.errors import CorpusError
+from posgeom.messages import shown
 
 _GROUPS = ("name", "description")
 

@@ -10,12 +10,13 @@ import pyarrow.parquet as pq
 
 from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
-from posgeom.corpus.messages import one_line, shown, too_long
+from posgeom.corpus.messages import too_long
 from posgeom.corpus.readers.batches import Row, batched
 from posgeom.corpus.readers.columns import choose_column, group_value, missing_column
 from posgeom.corpus.sources import Source
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.errors import CorpusError
+from posgeom.messages import one_line, shown
 
 _BUFFER_BYTES = 1024 * 1024
 
