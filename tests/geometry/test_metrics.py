@@ -90,7 +90,7 @@ def test_refuses_what_is_no_distribution(weights: Any, message: str) -> None:
 
 
 def test_large_weights_do_not_overflow() -> None:
-    large = distribution_distances([[1e308, 1e308], [1, 2]])
+    large = distribution_distances([[1e308, 1e308], [1.0, 2.0]])
     np.testing.assert_allclose(large, distribution_distances([[1, 1], [1, 2]]), rtol=1e-12)
 
 
