@@ -7,6 +7,7 @@ import pytest
 from posgeom.analysis import Analysis, analyze
 from posgeom.corpus.counting import count
 from posgeom.corpus.counts import PositionCounts
+from posgeom.geometry.build import geometry
 
 
 @pytest.fixture(scope="module")
@@ -104,9 +105,10 @@ def test_imdb_under_the_sound_convention(imdb: PositionCounts) -> None:
     assert max(fixed, key=lambda name: fixed[name] or 0) == "random"
 
 
-def test_sst2_sound_spectrum_of_splice_sites(data_dir: Path) -> None:
-    from posgeom.corpus.documents import ReadOptions
-
-    counts = count(data_dir / "uci_splice.csv", "chars", n_positions=60, options=ReadOptions(column="sequence"))
+def test_splice_sites_stand_out(data_dir: Path) -> None:
+    """DNA windows around splice junctions: the bases at 28-31 are all but fixed, the rest vary."""
+    counts = count(data_dir / "uci_splice.csv", "chars", n_positions=60, column="sequence")
     assert counts.n_documents == 3190
     assert counts.depth.tolist() == [3190] * 60
+    mean_distance = geometry(counts).distances.values.mean(axis=0)
+    assert set(mean_distance.argsort()[-4:].tolist()) == {28, 29, 30, 31}

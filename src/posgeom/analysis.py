@@ -85,6 +85,8 @@ def analyze(
     min_depth: int | None = None,
     metric: str = "hellinger",
     n_folds: int = DEFAULT_N_FOLDS,
+    column: str | None = None,
+    group: str | None = None,
     options: ReadOptions | None = None,
     workers: int | None = None,
     seed: int = 0,
@@ -96,7 +98,7 @@ def analyze(
     ----------
     corpus : str, Path, sequence of these, or PositionCounts
         Files, globs, directories, ``"-"``, or counts made before.
-    tokenizer, n_positions, n_folds, options, workers
+    tokenizer, n_positions, n_folds, column, group, options, workers
         See `count`; not used when counts are given.
     n_dims : int
         Width d of the schemes that have one.
@@ -139,6 +141,8 @@ def analyze(
             tokenizer,
             n_positions=n_positions,
             n_folds=n_folds,
+            column=column,
+            group=group,
             options=options,
             workers=workers,
             progress=progress,

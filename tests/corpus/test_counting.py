@@ -87,7 +87,10 @@ def test_files_of_several_formats_and_their_columns(tmp_path: Path) -> None:
     assert counts.n_documents == 4
     assert counts.columns == ("text",)
     assert counts.sources == (str(tmp_path / "a.txt"), str(tmp_path / "b.jsonl"))
-    grouped = count(tmp_path / "b.jsonl", options=ReadOptions(group="g"), n_folds=64)
+    grouped = count(tmp_path / "b.jsonl", group="g", n_folds=64)
+    assert as_counter(grouped) == as_counter(
+        count(tmp_path / "b.jsonl", options=ReadOptions(group="g", column="text"), n_folds=64)
+    )
     assert set(np.unique(grouped.fold)) == set(assign_folds(["u", "v"], 64).tolist())
     assert grouped.grouped_by == "g"
 

@@ -4,7 +4,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -44,6 +44,8 @@ def count(
     *,
     n_positions: int = DEFAULT_N_POSITIONS,
     n_folds: int = DEFAULT_N_FOLDS,
+    column: str | None = None,
+    group: str | None = None,
     options: ReadOptions | None = None,
     workers: int | None = None,
     progress: ProgressHook = silent,
@@ -63,8 +65,10 @@ def count(
         Context length n, at least 2.
     n_folds : int
         Folds for cross-validation. A document's fold is a hash of its text, or of its group.
+    column, group : str, optional
+        Text column, and the column whose values keep documents together in a fold; as in `options`.
     options : ReadOptions, optional
-        Format, columns, and how to treat invalid UTF-8.
+        Columns, format, and how to treat invalid UTF-8.
     workers : int, optional
         Threads that tokenise; the result does not depend on it. By default one a core.
     progress : callable
@@ -82,6 +86,7 @@ def count(
         When the tokenizer cannot be loaded or applied.
     """
     options = options or ReadOptions()
+    options = replace(options, column=column or options.column, group=group or options.group)
     specs = [corpus] if isinstance(corpus, str | Path) else list(corpus)
     sources = resolve_sources(specs, options)
     loaded = load_tokenizer(_default_tokenizer(sources, options) if tokenizer is None else tokenizer)
