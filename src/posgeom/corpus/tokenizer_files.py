@@ -182,6 +182,9 @@ def _download(name: str) -> Path:
     try:
         # Fails at once without a network, where a download would try again for half a minute.
         get_hf_file_metadata(hf_hub_url(name, "tokenizer.json"))
-    except Exception:  # noqa: BLE001  as in the caller; the cache has the last word
-        return Path(hf_hub_download(name, "tokenizer.json", local_files_only=True))
+    except Exception as unreachable:  # noqa: BLE001  as in the caller
+        try:
+            return Path(hf_hub_download(name, "tokenizer.json", local_files_only=True))
+        except Exception:  # noqa: BLE001
+            raise unreachable from None  # says more than what the cache lacks
     return Path(hf_hub_download(name, "tokenizer.json"))

@@ -1,6 +1,8 @@
 """Monotonicity: does distance grow with the lag? Violations counted over all triples in O(n^2 log n)."""
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,21 +63,30 @@ def monotonicity(
     """
     m = positions.size
     slack = tolerance * float(distances.max(initial=0))
-    violations = ties = triples = 0
     rows_at_once = max(1, _CHUNK_CELLS // max(m, 1))
-    for start in range(0, m, rows_at_once):
-        rows = np.arange(start, min(start + rows_at_once, m))
-        lags = np.abs(positions[rows, None] - positions).astype(np.int32)
-        # The row's own position, the only one at lag 0, comes last and is cut off.
-        order = np.argsort(-lags, axis=1, kind="stable")[:, :-1]
-        values = np.take_along_axis(distances[rows], order, axis=1)
-        farther = _count_farther(np.take_along_axis(lags, order, axis=1))
-        ranks, below, at_most = _ranks(values, slack)
-        strictly, weakly = _count_below(ranks, farther, (below, at_most))
-        violations += strictly
-        ties += weakly - strictly
-        triples += int(farther.sum(dtype=np.int64))
-    return Monotonicity(violations, ties, triples)
+    blocks = [np.arange(start, min(start + rows_at_once, m)) for start in range(0, m, rows_at_once)]
+
+    def count_block(rows: NDArray[np.int64]) -> tuple[int, int, int]:
+        return _count_block(distances, positions, rows, slack)
+
+    # NumPy lets go of the interpreter in the work that matters, so threads share it; sums of integers are exact.
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        counts = list(pool.map(count_block, blocks)) if len(blocks) > 1 else [count_block(rows) for rows in blocks]
+    return Monotonicity(*(sum(part) for part in zip(*counts, strict=True))) if counts else Monotonicity(0, 0, 0)
+
+
+def _count_block(
+    distances: NDArray[np.float64], positions: NDArray[np.int64], rows: NDArray[np.int64], slack: float
+) -> tuple[int, int, int]:
+    """Violations, ties and triples (i, j, k) with i in a block of rows."""
+    lags = np.abs(positions[rows, None] - positions).astype(np.int32)
+    # The row's own position, the only one at lag 0, comes last and is cut off.
+    order = np.argsort(-lags, axis=1, kind="stable")[:, :-1]
+    values = np.take_along_axis(distances[rows], order, axis=1)
+    farther = _count_farther(np.take_along_axis(lags, order, axis=1))
+    ranks, below, at_most = _ranks(values, slack)
+    strictly, weakly = _count_below(ranks, farther, (below, at_most))
+    return strictly, weakly - strictly, int(farther.sum(dtype=np.int64))
 
 
 def _count_farther(lags: NDArray[np.int32]) -> NDArray[np.int32]:
