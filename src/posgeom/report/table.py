@@ -1,6 +1,7 @@
 """The result as text for a terminal: at most 100 columns, plain characters."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from rich import box
 from rich.console import Console
@@ -15,19 +16,30 @@ from posgeom.scores.scorecard import EncodingScores, Scorecard
 WIDTH = 100
 _UNDEFINED = "undef"
 _NAME_WIDTH = 24
-_COLUMNS: tuple[tuple[str, int, int, Callable[[EncodingScores], str]], ...] = (
-    ("stress\nraw", 8, 0, lambda r: _number(r.stress_raw, ".3g")),
-    ("stress\nscaled", 6, 0, lambda r: _number(r.stress_scaled, ".4f")),
-    ("scale\nc", 8, 4, lambda r: _number(r.scale, ".3g")),
-    ("stress\n-1", 7, 7, lambda r: _number(r.stress_1, ".3f")),
-    ("Pear-\nson", 6, 1, lambda r: _number(r.pearson, ".3f")),
-    ("Spear-\nman", 6, 6, lambda r: _number(r.spearman, ".3f")),
-    ("viol.\n%", 6, 1, lambda r: _percent(r.violation_rate, ".2f")),
-    ("ties\n%", 5, 5, lambda r: _percent(r.tie_rate, ".1f")),
-    ("min.\nsepar.", 8, 2, lambda r: _number(r.min_separation, ".3g")),
-    ("eff.\nrank", 5, 3, lambda r: _number(r.effective_rank, ".1f")),
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A score in the table; on a narrow terminal the columns with the highest `rank` go first."""
+
+    header: str
+    width: int
+    rank: int
+    cell: Callable[[EncodingScores], str]
+
+
+_COLUMNS = (
+    _Column("stress\nraw", 8, 0, lambda r: _number(r.stress_raw, ".3g")),
+    _Column("stress\nscaled", 6, 0, lambda r: _number(r.stress_scaled, ".4f")),
+    _Column("scale\nc", 8, 4, lambda r: _number(r.scale, ".3g")),
+    _Column("stress\n-1", 7, 7, lambda r: _number(r.stress_1, ".3f")),
+    _Column("Pear-\nson", 6, 1, lambda r: _number(r.pearson, ".3f")),
+    _Column("Spear-\nman", 6, 6, lambda r: _number(r.spearman, ".3f")),
+    _Column("viol.\n%", 6, 1, lambda r: _percent(r.violation_rate, ".2f")),
+    _Column("ties\n%", 5, 5, lambda r: _percent(r.tie_rate, ".1f")),
+    _Column("min.\nsepar.", 8, 2, lambda r: _number(r.min_separation, ".3g")),
+    _Column("eff.\nrank", 5, 3, lambda r: _number(r.effective_rank, ".1f")),
 )
-"""Header, width, how early a narrow terminal loses it (highest first), and cell."""
 
 
 def print_analysis(analysis: Analysis, console: Console) -> None:
@@ -80,9 +92,9 @@ def _positions(geometry: Geometry) -> str:
     selection = geometry.selection
     used, n = selection.positions, geometry.n_positions
     how = "chosen: 5 % of the deepest, or 100" if selection.chosen_automatically else "as given"
-    empty = f"{selection.empty.size} without data ({'uniform' if geometry.empty == 'uniform' else 'masked'})"
+    empty = f"{selection.empty.size:,} without data ({'uniform' if geometry.empty == 'uniform' else 'masked'})"
     return (
-        f"{used.size} of n = {n} used ({_ranges(used.tolist())}); {empty}, {selection.shallow.size} below the minimum "
+        f"{used.size:,} of n = {n:,} used ({_ranges(used.tolist())}); {empty}, {selection.shallow.size:,} below the minimum "
         f"depth {selection.min_depth:,} ({how})"
     )
 
@@ -159,18 +171,18 @@ def scorecard_table(card: Scorecard, width: int = WIDTH) -> Table:
     )
     columns = _fitting(width)
     table.add_column("encoding", width=_NAME_WIDTH, overflow="fold")
-    for header, column_width, _, _ in columns:
-        table.add_column(header, width=column_width, justify="right", no_wrap=True)
+    for column in columns:
+        table.add_column(column.header, width=column.width, justify="right", no_wrap=True)
     for row in card.rows:
-        table.add_row(Text(printable(row.name)), *(cell(row) for *_, cell in columns))
+        table.add_row(Text(printable(row.name)), *(column.cell(row) for column in columns))
     return table
 
 
-def _fitting(width: int) -> list[tuple[str, int, int, Callable[[EncodingScores], str]]]:
+def _fitting(width: int) -> list[_Column]:
     """The columns that fit beside the names, the least needed ones dropped first."""
     columns = list(_COLUMNS)
-    while len(columns) > 2 and _NAME_WIDTH + sum(1 + c[1] for c in columns) > width:
-        columns.remove(max(columns, key=lambda c: c[2]))
+    while len(columns) > 2 and _NAME_WIDTH + sum(1 + c.width for c in columns) > width:
+        columns.remove(max(columns, key=lambda c: c.rank))
     return columns
 
 
