@@ -94,8 +94,8 @@ def _positions(geometry: Geometry) -> str:
     how = "chosen: 5 % of the deepest, or 100" if selection.chosen_automatically else "as given"
     empty = f"{selection.empty.size:,} without data ({'uniform' if geometry.empty == 'uniform' else 'masked'})"
     return (
-        f"{used.size:,} of n = {n:,} used ({_ranges(used.tolist())}); {empty}, {selection.shallow.size:,} below the minimum "
-        f"depth {selection.min_depth:,} ({how})"
+        f"{used.size:,} of n = {n:,} used ({_ranges(used.tolist())}); {empty}, {selection.shallow.size:,} below the "
+        f"minimum depth {selection.min_depth:,} ({how})"
     )
 
 
