@@ -108,7 +108,7 @@ def test_one_spec_may_come_without_a_list(tree: Path) -> None:
         ("su*", "'su*': no file of this name, and only directories match"),
         ("", "empty file name"),
         ("x" * 5000, "file name too long"),
-        ("nul\0byte", "'nul\\x00byte': embedded null"),
+        ("nul\0byte", "embedded null"),
         ("bad\x1b]0;\n.txt", r"'bad\x1b]0;\n.txt': no such file"),
     ],
 )

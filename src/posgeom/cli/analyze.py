@@ -12,6 +12,7 @@ from posgeom.cli.console import progress_bars, stdout_console
 from posgeom.cli.count import merged_counts
 from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS
 from posgeom.corpus.counts import PositionCounts
+from posgeom.corpus.documents import ReadOptions
 from posgeom.errors import CorpusError, PosgeomError
 from posgeom.messages import shown
 from posgeom.report.files import FILE_NAMES, dump_json, staged_directory, write_files
@@ -110,8 +111,8 @@ def command(
     source = _stored_counts(context, corpus, counts) if counts else corpus
     if not source:
         raise CorpusError("no corpus: name files, a glob, a directory or - (standard input), or give --counts FILE")
-    read_options = o.read_options(
-        format_=format_,
+    read_options = ReadOptions(
+        format=format_,
         column=column,
         group=group,
         header=header,
@@ -121,7 +122,7 @@ def command(
     )
     # Entered first, so that an output that cannot be written is known before the work is done.
     with staged_directory(out) if out else nullcontext() as stage:
-        with progress_bars(quiet=quiet or as_json) as progress:
+        with progress_bars(quiet=quiet) as progress:
             analysis = analyze(
                 source,
                 tokenizer,

@@ -9,6 +9,7 @@ from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars
 from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
 from posgeom.corpus.counts import PositionCounts
+from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.storage import read_counts
 from posgeom.errors import CorpusError, CountsError
 from posgeom.messages import shown
@@ -45,8 +46,8 @@ def command(
     """Count tokens by fold and position, for `posgeom analyze --counts`."""
     if not corpus:
         raise CorpusError("no corpus: name files, a glob, a directory or - (standard input)")
-    read_options = o.read_options(
-        format_=format_,
+    read_options = ReadOptions(
+        format=format_,
         column=column,
         group=group,
         header=header,

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from posgeom.corpus.documents import Format, Quoting, ReadOptions, Utf8Errors
+from posgeom.corpus.documents import Format, Quoting, Utf8Errors
 
 CorpusArgument = Annotated[
     list[str] | None,
@@ -74,25 +74,3 @@ CountsOption = Annotated[
     ),
 ]
 MetricName = Literal["hellinger", "hellinger-normalized", "fisher-rao", "jensen-shannon", "total-variation"]
-
-
-def read_options(
-    *,
-    format_: Format,
-    column: str | None,
-    group: str | None,
-    header: bool,
-    quoting: Quoting,
-    whole_files: bool,
-    utf8_errors: Utf8Errors,
-) -> ReadOptions:
-    """Gather the reading options of a command line."""
-    return ReadOptions(
-        format=format_,
-        column=column,
-        group=group,
-        header=header,
-        quoting=quoting,
-        whole_files=whole_files,
-        utf8_errors=utf8_errors,
-    )
