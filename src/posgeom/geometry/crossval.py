@@ -12,7 +12,6 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import gammaln, xlog1py, xlogy
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.errors import GeometryError
@@ -165,6 +164,8 @@ def _uniform_roots(counts: PositionCounts, depth: int | None) -> NDArray[np.floa
     if depth is None:
         root = np.sqrt(1 / counts.vocab_size)
     else:
+        from scipy.special import gammaln, xlog1py, xlogy
+
         x, p = np.arange(depth + 1), 1 / counts.vocab_size
         log_choose = gammaln(depth + 1) - gammaln(x + 1) - gammaln(depth - x + 1)
         binomial = np.exp(log_choose + xlogy(x, p) + xlog1py(depth - x, -p))

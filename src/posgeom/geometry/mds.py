@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from posgeom.errors import GeometryError
 from posgeom.geometry.distance_matrix import DistanceMatrix, check_matrix_fits
@@ -135,7 +134,7 @@ def spectrum_of(squared: NDArray[np.float64]) -> Spectrum:
     Spectrum
     """
     check_matrix_fits(squared.shape[0])
-    return _spectrum(linalg.eigh(double_centre(squared), eigvals_only=True, overwrite_a=True)[::-1], squared)
+    return _spectrum(np.asarray(np.linalg.eigvalsh(double_centre(squared))[::-1], np.float64), squared)
 
 
 def _spectrum(eigenvalues: NDArray[np.float64], squared: NDArray[np.float64]) -> Spectrum:
@@ -160,7 +159,7 @@ def classical_mds(distances: DistanceMatrix) -> MDS:
     MDS
     """
     check_matrix_fits(len(distances))
-    values, vectors = linalg.eigh(double_centre(distances.squared), overwrite_a=True)
+    values, vectors = np.linalg.eigh(double_centre(distances.squared))
     spectrum = _spectrum(values[::-1], distances.squared)
     axes = vectors[:, ::-1][:, : spectrum.n_positive] * np.sqrt(spectrum.eigenvalues[: spectrum.n_positive])
     return MDS(_fix_signs(_merge_copies(axes, distances)), distances.positions, spectrum)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.special import xlogy
 
 from posgeom.errors import GeometryError
 from posgeom.geometry.gram import cross_gram
@@ -53,6 +52,8 @@ def _fisher_rao(rows: sparse.csr_array) -> NDArray[np.float64]:
 
 
 def _jensen_shannon(rows: sparse.csr_array) -> NDArray[np.float64]:
+    from scipy.special import xlogy
+
     def divergence(p: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
         mixed = (p + others) / 2
         inside = (xlogy(p, p) + xlogy(others, others)) / 2 - xlogy(mixed, mixed)

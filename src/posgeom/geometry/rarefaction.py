@@ -10,7 +10,6 @@ no Monte-Carlo error (it is the Rao-Blackwell form of drawing).
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import gammaln
 
 from posgeom.errors import GeometryError
 
@@ -85,6 +84,9 @@ def _moment_series(count: NDArray[np.int64], total: NDArray[np.int64], depth: in
 
 def _exact_sum(count: NDArray[np.int64], total: NDArray[np.int64], depth: int) -> NDArray[np.float64]:
     """E sqrt(X) by summing the probabilities within twelve standard deviations of the mean."""
+    # Here, not above: the module is slow to load, and not every use of the package needs it.
+    from scipy.special import gammaln
+
     mean, variance, _ = _moments(count, total, depth)
     reach = 12 * np.sqrt(variance) + 12
     low = np.maximum(np.maximum(count + depth - total, 0), np.floor(mean - reach).astype(np.int64))

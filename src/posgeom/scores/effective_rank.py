@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from posgeom.encodings.base import Encoding
 from posgeom.errors import GeometryError
@@ -60,7 +59,7 @@ def encoding_effective_rank(
     """
     points = encoding.coordinates(positions)
     if points is not None and points.shape[1] < points.shape[0]:
-        return effective_rank(linalg.svdvals(points - points.mean(axis=0)))
+        return effective_rank(np.linalg.svd(points - points.mean(axis=0), compute_uv=False))
     spectrum = spectrum_of(distances**2)
     if spectrum.negative_mass > 0:
         return None
