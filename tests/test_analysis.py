@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import posgeom as pg
-from posgeom.studies.synthetic import synthetic
+from posgeom.studies.synthetic import sample_counts, synthetic
 
 COUNTS = synthetic().counts
 
@@ -43,6 +43,49 @@ def test_an_encoding_of_ones_own() -> None:
     assert card["own"].stress_scaled == pytest.approx(card["alibi"].stress_scaled)
 
 
+def test_a_bare_matrix_is_an_encoding_too() -> None:
+    matrix = np.random.default_rng(0).normal(size=(40, 3))
+    card = pg.analyze(COUNTS, n_dims=4, encodings=["alibi", matrix]).scorecard
+    assert (
+        card["encodings[1]"]
+        == pg.scorecard(pg.learned(matrix, n_positions=32, name="encodings[1]"), pg.geometry(COUNTS)).rows[0]
+    )
+    assert [row.name for row in card][-1] == "encodings[1]"
+    assert len(card) == len(card.rows)
+
+
+def test_representations_are_short_and_comparison_is_by_identity() -> None:
+    analysis = pg.analyze(COUNTS, n_dims=4)
+    parts = (analysis, analysis.counts, analysis.geometry, analysis.geometry.distances, analysis.scorecard)
+    for part in (*parts, analysis.geometry.mds(), analysis.geometry.spectrum):
+        assert repr(part).startswith("<")
+        assert len(repr(part)) < 400
+        assert part == part
+    assert analysis != pg.analyze(COUNTS, n_dims=4)
+
+
+def noted(analysis: pg.Analysis, text: str) -> bool:
+    return any(text in note for note in analysis.notes)
+
+
+def test_notes_say_what_this_corpus_calls_for() -> None:
+    plain = pg.analyze(COUNTS, n_dims=4)
+    for text in ("no coordinates can have", "agree on a position", "folds hold documents", "masked for lack of depth"):
+        assert not noted(plain, text), text
+    assert plain.geometry.self_affinity == pytest.approx(1, abs=0.05)
+    rng = np.random.default_rng(0)
+    flat = sample_counts(np.full((6, 3000), 1 / 3000), np.full(6, 1000), n_folds=10, rng=rng)
+    sparse = pg.analyze(flat, n_dims=4)
+    assert sparse.geometry.self_affinity is not None
+    assert sparse.geometry.self_affinity < 0.5
+    assert noted(sparse, "agree on a position's tokens")
+    assert noted(sparse, "no coordinates can have")
+    texts = [" ".join(["a", "b", "c"] * 2) + (" d" * 20 if i < 3 else "") for i in range(300)]
+    grouped = pg.analyze(pg.count_texts(texts, groups=[str(i % 3) for i in range(300)], n_positions=30), n_dims=4)
+    assert noted(grouped, "folds hold documents")
+    assert noted(grouped, "masked for lack of depth")
+
+
 def test_results_repeat_with_a_seed() -> None:
     a, b, c = (pg.analyze(COUNTS, n_dims=4, seed=s).scorecard for s in (3, 3, 4))
     assert a == b
@@ -58,7 +101,11 @@ def test_little_text_is_said_to_be_little() -> None:
     ("settings", "message"),
     [
         ({"encodings": "sinusoidal"}, "got str for encodings"),
-        ({"encodings": [np.eye(32)]}, "got ndarray for encodings"),
+        ({"encodings": np.eye(32)}, "got ndarray for encodings"),
+        ({"encodings": [None]}, "got NoneType among encodings"),
+        ({"encodings": [np.eye(4)]}, r"encodings\[0\] has 4 rows"),
+        ({"n_positions": 16}, "n_positions was fixed when the counts were made"),
+        ({"tokenizer": "bytes"}, "tokenizer was fixed"),
         ({"seed": -1}, "seed -1"),
         ({"convention": "mine"}, "convention 'mine'"),
         ({"n_dims": 0}, "d = 0"),

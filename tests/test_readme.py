@@ -74,7 +74,7 @@ def test_python(workplace: Path) -> None:
     (code,) = blocks("python")
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=workplace, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    assert len(done.stdout.splitlines()) == 3
+    assert len(done.stdout.splitlines()) == 4
 
 
 def test_links_lead_somewhere() -> None:
@@ -90,7 +90,7 @@ def test_the_table_of_figures(data_dir: Path, bert: Path) -> None:
     plugin, sound = (analyze(counts, estimator=e, ranks=[]) for e in ESTIMATORS)
     full_depth = sound.geometry.crossval_full_depth
     assert full_depth is not None
-    computed = {"mean squared distance": (plugin.geometry.distances.mean_squared, full_depth.mean_squared)}
+    computed = {"mean squared distance, full depth": (plugin.geometry.distances.mean_squared, full_depth.mean_squared)}
     for label, name in (("Gaussian random encoding", "random"), ("sinusoidal", "sinusoidal"), ("ALiBi", "alibi")):
         scores = [a.scorecard[name].stress_scaled for a in (plugin, sound)]
         assert scores[0] is not None

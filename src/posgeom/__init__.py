@@ -3,6 +3,9 @@
 It estimates how the token distributions of sequence positions lie to each other, telling signal from sampling
 noise, and says how faithfully an encoding reproduces that geometry. Importing it loads neither torch nor a
 plotting library.
+
+`posgeom.geometry` is the function that estimates a geometry; what else is in the package of that name is imported
+as in ``from posgeom.geometry.mds import classical_mds``.
 """
 
 from importlib.metadata import version
@@ -34,7 +37,7 @@ from posgeom.errors import (
 from posgeom.geometry.build import Geometry, geometry
 from posgeom.geometry.distance_matrix import DistanceMatrix
 from posgeom.geometry.mds import MDS, Spectrum, classical_mds
-from posgeom.geometry.metrics import distribution_distances
+from posgeom.geometry.metrics import METRICS, distribution_distances
 from posgeom.report.document import to_document
 from posgeom.report.files import save
 from posgeom.scores.effective_rank import effective_rank
@@ -49,6 +52,7 @@ __all__ = [
     "CONVENTIONS",
     "DEFAULT_ENCODINGS",
     "MDS",
+    "METRICS",
     "Analysis",
     "CorpusError",
     "CountsError",

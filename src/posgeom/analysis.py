@@ -6,15 +6,20 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
-from posgeom.corpus.tokenizers import Tokenizer
+from posgeom.corpus.tokenizer_files import TokenizerSpec
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.frequencies import check_width
+from posgeom.encodings.learned import learned
 from posgeom.encodings.registry import build_encoding
 from posgeom.errors import EncodingError, PosgeomError
-from posgeom.geometry.build import MAX_RANK_POSITIONS, EmptyPolicy, Estimator, Geometry, geometry
+from posgeom.geometry.build import EmptyPolicy, Estimator, Geometry, geometry
+from posgeom.notes import notes_on
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.scorecard import Scorecard, scorecard
 
@@ -42,7 +47,7 @@ CONVENTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 """Defaults of each convention: the sound ones, and those that give the paper's figures."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Analysis:
     """A corpus, its geometry, and encodings scored against it.
 
@@ -69,14 +74,17 @@ class Analysis:
     seed: int
     notes: tuple[str, ...] = field(default=())
 
+    def __repr__(self) -> str:
+        return f"<Analysis, convention {self.convention}: {self.geometry!r}, {self.scorecard!r}>"
+
 
 def analyze(
     corpus: str | Path | Sequence[str | Path] | PositionCounts,
-    tokenizer: str | Path | Tokenizer | None = None,
+    tokenizer: TokenizerSpec | None = None,
     *,
-    n_positions: int = DEFAULT_N_POSITIONS,
+    n_positions: int | None = None,
     n_dims: int = DEFAULT_N_DIMS,
-    encodings: Sequence[str | Encoding] = (),
+    encodings: Sequence[str | Encoding | NDArray[Any]] = (),
     default_encodings: bool = True,
     ranks: Sequence[int] | None = None,
     convention: Convention = "sound",
@@ -84,9 +92,9 @@ def analyze(
     empty: EmptyPolicy | None = None,
     min_depth: int | None = None,
     metric: str = "hellinger",
-    n_folds: int = DEFAULT_N_FOLDS,
-    column: str | None = None,
-    group: str | None = None,
+    n_folds: int | None = None,
+    column: str | int | None = None,
+    group: str | int | None = None,
     options: ReadOptions | None = None,
     workers: int | None = None,
     seed: int = 0,
@@ -99,11 +107,12 @@ def analyze(
     corpus : str, Path, sequence of these, or PositionCounts
         Files, globs, directories, ``"-"``, or counts made before.
     tokenizer, n_positions, n_folds, column, group, options, workers
-        See `count`; not used when counts are given.
+        See `count`, whose defaults they have. Fixed when counts were made, and refused with them.
     n_dims : int
         Width d of the schemes that have one.
-    encodings : sequence of str or Encoding
-        Specs (see `build_encoding`) or encodings of your own, scored beside the default ones.
+    encodings : sequence of str, Encoding or ndarray
+        Specs (see `build_encoding`), encodings of your own, or matrices with one row a position; scored beside the
+        default ones.
     default_encodings : bool
         Whether to score the default encodings.
     ranks : sequence of int, optional
@@ -130,17 +139,20 @@ def analyze(
     if convention not in CONVENTIONS:
         raise PosgeomError(f"convention {convention!r}: expected one of {', '.join(CONVENTIONS)}")
     check_width(n_dims)
-    for item in [encodings] if isinstance(encodings, str) else encodings:
-        if not isinstance(item, str | Encoding) or item is encodings:
-            raise EncodingError(f"got {type(item).__name__} for encodings, expected a list of specs and Encodings")
+    _check_items(encodings)
     if isinstance(corpus, PositionCounts):
+        fixed = {"tokenizer": tokenizer, "n_positions": n_positions, "n_folds": n_folds, "column": column}
+        fixed |= {"group": group, "options": options, "workers": workers}
+        for name, value in fixed.items():
+            if value is not None:
+                raise PosgeomError(f"{name} was fixed when the counts were made: leave it out, or count again")
         counts = corpus
     else:
         counts = count(
             corpus,
             tokenizer,
-            n_positions=n_positions,
-            n_folds=n_folds,
+            n_positions=DEFAULT_N_POSITIONS if n_positions is None else n_positions,
+            n_folds=DEFAULT_N_FOLDS if n_folds is None else n_folds,
             column=column,
             group=group,
             options=options,
@@ -150,17 +162,24 @@ def analyze(
     given = {"estimator": estimator, "empty": empty, "min_depth": min_depth}
     policy = dict(CONVENTIONS[convention]) | {key: value for key, value in given.items() if value is not None}
     shape = geometry(counts, metric=metric, seed=seed, progress=progress, **policy)
-    specs = list(_default_specs(shape, n_dims, ranks)) if default_encodings else []
     chosen = [
-        item
-        if isinstance(item, Encoding)
-        else build_encoding(item, n_positions=counts.n_positions, n_dims=n_dims, geometry=shape, seed=seed)
-        for item in dict.fromkeys([*specs, *encodings])
+        build_encoding(spec, n_positions=counts.n_positions, n_dims=n_dims, geometry=shape, seed=seed)
+        for spec in dict.fromkeys(
+            [
+                *(_default_specs(shape, n_dims, ranks) if default_encodings else ()),
+                *(item for item in encodings if isinstance(item, str)),
+            ]
+        )
     ]
+    for number, item in enumerate(encodings, 1):
+        if isinstance(item, Encoding):
+            chosen.append(item)
+        elif not isinstance(item, str):
+            chosen.append(learned(item, n_positions=counts.n_positions, name=f"encodings[{number - 1}]"))
     if not chosen:
-        raise EncodingError("no encoding to score: name one, or keep the default ones")
+        raise EncodingError("no encoding to score: name one with --encoding, or keep the default ones")
     card = scorecard(chosen, shape, progress=progress)
-    notes = _notes(shape, card, n_dims, default_encodings=default_encodings)
+    notes = notes_on(shape, card, n_dims, default_encodings=default_encodings)
     return Analysis(counts, shape, tuple(chosen), card, convention, n_dims, seed, notes)
 
 
@@ -171,29 +190,9 @@ def _default_specs(shape: Geometry, n_dims: int, ranks: Sequence[int] | None) ->
     return specs + [f"mds:rank={r}" for r in wanted]
 
 
-def _notes(shape: Geometry, card: Scorecard, n_dims: int, *, default_encodings: bool) -> tuple[str, ...]:
-    notes = [
-        (
-            "Stress says how faithfully an encoding reproduces the geometry of the corpus. It is a diagnostic: a lower "
-            "stress is not a better model."
-        ),
-    ]
-    if any(row.name.startswith("mds") for row in card.rows):
-        notes.append("mds is fitted to the distances it is scored on, so its scores are in-sample.")
-    if shape.estimator == "plugin":
-        notes.append(
-            "Plug-in distances are biased upwards by sampling noise: part of this geometry, and of its rank, is noise."
-        )
-    if default_encodings and n_dims % 2:
-        notes.append(f"rope is left out: it needs an even width, and d = {n_dims}.")
-    if shape.rank is None:
-        notes.append(
-            f"The paper's rank is not computed: more than {MAX_RANK_POSITIONS:,} positions have data. The spectrum of "
-            "the used ones is."
-        )
-    if shape.depth is not None and shape.depth < 100:
-        notes.append(
-            f"Each half of the corpus has only {shape.depth} sequences at the shallowest position: distances are "
-            "imprecise. More text, or a higher --min-depth, would help."
-        )
-    return tuple(notes)
+def _check_items(encodings: Sequence[str | Encoding | NDArray[Any]]) -> None:
+    if isinstance(encodings, str | Encoding | np.ndarray):
+        raise EncodingError(f"got {type(encodings).__name__} for encodings: expected a list, as in [{encodings!r:.40}]")
+    for item in encodings:
+        if not isinstance(item, str | Encoding | np.ndarray):
+            raise EncodingError(f"got {type(item).__name__} among encodings: expected specs, Encodings or arrays")

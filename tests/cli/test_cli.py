@@ -197,7 +197,7 @@ def test_help_and_version(run: Run) -> None:
         (["corpus.txt", "--min-depth", "0"], ["minimum depth 0"]),
         (["corpus.txt", "--min-depth", "100000"], ["lower --min-depth"]),
         (["corpus.txt", "--folds", "0"], ["0 folds"]),
-        (["corpus.txt", "--folds", "1"], ["at least 2 folds", "--estimator plugin"]),
+        (["corpus.txt", "--folds", "1"], ["needs at least 2", "--estimator plugin"]),
         (["corpus.txt", "--ranks", "1,x"], ["--ranks '1,x'"]),
         (["corpus.txt", "--workers", "0"], ["0 workers"]),
         (["corpus.txt", "--only"], ["no encoding to score"]),

@@ -95,6 +95,12 @@ def test_files_of_several_formats_and_their_columns(tmp_path: Path) -> None:
     assert grouped.grouped_by == "g"
 
 
+def test_columns_may_be_numbers(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("g\tone two\nh\tthree\n")
+    counts = count(tmp_path / "a.tsv", column=2, group=1, options=ReadOptions(header=False))
+    assert (counts.columns, counts.grouped_by, counts.n_tokens) == (("2",), "1", 3)
+
+
 def test_one_file_with_four_workers_yields_no_duplicates(tmp_path: Path) -> None:
     lines = [f"line {i} of many" for i in range(9000)]
     (tmp_path / "a.txt").write_text("\n".join(lines))

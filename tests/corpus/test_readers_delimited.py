@@ -215,3 +215,12 @@ def test_splice(data_dir: Path, batches: Batches, refusal: Refusal) -> None:
     assert sum(len(batch.texts) for batch in found) == 3190
     assert {group for batch in found for group in batch.groups or []} == {"EI", "IE", "N"}
     assert "'label', 'name', 'sequence'" in refusal(data_dir / "uci_splice.csv")
+
+
+def test_a_first_row_taken_for_a_header_by_mistake(tmp_path: Path, texts: Texts, refusal: Refusal) -> None:
+    (tmp_path / "a.tsv").write_text("x\tThis is a whole sentence.\ny\tAnother one.\n")
+    assert "which reads like a value: add --no-header" in refusal(tmp_path / "a.tsv", column="2")
+    assert texts(tmp_path / "a.tsv", column="2", header=False) == ["This is a whole sentence.", "Another one."]
+    assert texts(tmp_path / "a.tsv", column="This is a whole sentence.") == ["Another one."]
+    (tmp_path / "b.tsv").write_text("x\tthe text column\ny\tAnother one.\n")
+    assert texts(tmp_path / "b.tsv", column="2") == ["Another one."]

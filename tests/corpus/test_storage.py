@@ -6,10 +6,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from posgeom.corpus.counting import count_texts
+from posgeom.corpus.counting import count, count_texts
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.storage import read_counts, write_counts
-from posgeom.errors import CountsError
+from posgeom.errors import CorpusError, CountsError
 
 TEXTS = ["the cat sat", "", "the \u4e2d\u6587 dog", "</script><b>"]
 
@@ -122,3 +122,9 @@ def test_names_that_are_not_unicode(tmp_path: Path) -> None:
     counts = count_texts(TEXTS)
     write_counts(counts, path)
     assert_equal(read_counts(path), counts)
+
+
+def test_counts_are_not_mistaken_for_documents(tmp_path: Path) -> None:
+    write_counts(count_texts(TEXTS), tmp_path / "c.parquet")
+    with pytest.raises(CorpusError, match="holds position counts, not documents: name it with --counts"):
+        count(tmp_path / "c.parquet")

@@ -113,6 +113,18 @@ def test_a_model_directory(tmp_path: Path) -> None:
         load_tokenizer(tmp_path)
 
 
+def test_objects_of_the_library_are_copied() -> None:
+    theirs = backend(specials=True)
+    theirs.enable_truncation(2)
+    tokenizer = load_tokenizer(theirs)
+    assert tokenizer.encode(["a b c"], 8).lengths.tolist() == [3]
+    assert theirs.truncation is not None
+    assert len(theirs.encode("a b c")) == 2
+    for wrong in (5, None, object()):
+        with pytest.raises(TokenizerError, match=f"got {type(wrong).__name__} for a tokenizer"):
+            load_tokenizer(wrong)
+
+
 def test_an_instance_is_taken_as_it_is() -> None:
     tokenizer = load_tokenizer("bytes")
     assert load_tokenizer(tokenizer) is tokenizer

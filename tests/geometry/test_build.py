@@ -122,7 +122,9 @@ def test_empty_folds_do_not_take_part() -> None:
     dense = np.random.default_rng(0).poisson(20, (5, 4, 6))
     dense[[1, 4]] = 0
     shape = geometry(make_counts(dense))
-    assert shape.n_splits == 3
+    assert (shape.n_splits, shape.n_folds, shape.n_folds_used) == (3, 5, 3)
+    with pytest.raises(GeometryError, match="1 fold: cross-validation needs at least 2"):
+        geometry(make_counts(dense[:1]))
     with pytest.raises(GeometryError, match="at least 2 folds"):
         geometry(make_counts(np.concatenate([dense[:1], np.zeros((3, 4, 6), int)])))
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom, hypergeom
 
+from posgeom.corpus.counts import PositionCounts
 from posgeom.errors import GeometryError
-from posgeom.geometry.crossval import Split, balanced_splits, crossval_squared, half_depths
+from posgeom.geometry.crossval import Split, balanced_splits, crossval_gram, half_depths, squared_distances
 from posgeom.studies.synthetic import sample_counts
 from tests.conftest import make_counts
 
@@ -37,6 +38,12 @@ def test_many_folds_give_distinct_balanced_splits(n_folds: int) -> None:
 def test_one_fold_is_an_error_with_the_way_out() -> None:
     with pytest.raises(GeometryError, match="--estimator plugin"):
         balanced_splits([3], 20, seed=0)
+
+
+def crossval_squared(
+    counts: PositionCounts, positions: np.ndarray, splits: list[Split], depth: int | None
+) -> np.ndarray:
+    return squared_distances(crossval_gram(counts, positions, splits, depth))
 
 
 def slow_squared(dense: np.ndarray, splits: list[Split], depth: int | None, vocab_size: int) -> np.ndarray:

@@ -20,7 +20,8 @@ ALLOWED = {
     "geometry": BASE | {"corpus"},
     "encodings": BASE | {"geometry"},
     "scores": BASE | {"geometry", "encodings"},
-    "analysis": BASE | {"corpus", "geometry", "encodings", "scores"},
+    "notes": BASE | {"geometry", "scores"},
+    "analysis": BASE | {"corpus", "geometry", "encodings", "scores", "notes"},
     "report": BASE | {"corpus", "geometry", "scores", "analysis"},
     "studies": BASE | {"corpus", "geometry", "encodings", "scores", "analysis"},
 }
@@ -51,7 +52,9 @@ def test_every_part_has_its_place() -> None:
 
 
 def test_import_is_light() -> None:
-    heavy = "torch, transformers, matplotlib, altair, pandas, typer, scipy.stats, scipy.special, datasets, huggingface_hub"
+    heavy = (
+        "torch, transformers, matplotlib, altair, pandas, typer, scipy.stats, scipy.special, datasets, huggingface_hub"
+    )
     code = f"import sys, posgeom; print([m for m in {heavy.split(', ')} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -47,6 +47,16 @@ def test_a_tokenizer_directory_saved_by_transformers(minilm: Path, tmp_path: Pat
     assert got == expected
 
 
+def test_a_tokenizer_object_of_transformers(minilm: Path) -> None:
+    from transformers import AutoTokenizer
+
+    theirs = AutoTokenizer.from_pretrained(minilm)
+    tokenizer = load_tokenizer(theirs)
+    assert tokenizer.identity.name == str(minilm)
+    assert tokenizer.identity.matches(load_tokenizer(minilm).identity)
+    assert tokenizer.encode(["word " * 400], 300).lengths.tolist() == [298]
+
+
 def test_padding_and_truncation_of_the_file_do_not_leak(minilm: Path) -> None:
     stored = json.loads((minilm / "tokenizer.json").read_text())
     assert stored["truncation"]["max_length"] == stored["padding"]["strategy"]["Fixed"] == 128

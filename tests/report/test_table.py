@@ -19,15 +19,18 @@ def printed(width: int = WIDTH, **settings: object) -> str:
 
 
 def test_fits_100_columns_and_cuts_nothing() -> None:
+    assert not any(line != line.rstrip() for line in printed().splitlines())
     text = printed(encodings=["rope:base=500000,reference=gaussian,offset=17,seed=123"])
     assert max(len(line) for line in text.splitlines()) <= 100
     assert "\u2026" not in text
+    assert "do not fit" not in text
     assert "a lower stress is not a better model" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("width", [60, 72, 80, 90])
 def test_a_narrow_terminal_gets_fewer_scores_and_whole_numbers(width: int) -> None:
     text = printed(width)
+    assert "scores do not fit this terminal" in " ".join(text.split())
     assert max(len(line) for line in text.splitlines()) <= width
     assert "\u2026" not in text
 
@@ -35,7 +38,7 @@ def test_a_narrow_terminal_gets_fewer_scores_and_whole_numbers(width: int) -> No
 def test_undefined_scores_are_shown_as_undefined() -> None:
     text = printed(encodings=[PointEncoding("zero", np.zeros((32, 4)))], default_encodings=False)
     line = next(line for line in text.splitlines() if line.startswith("zero"))
-    assert line.split() == ["zero", "1", "undef", "undef", "undef", "undef", "undef", "0.00", "100.0", "0", "0.0"]
+    assert line.split() == ["zero", "undef", "1", "undef", "undef", "undef", "undef", "0.00", "100.0", "0", "0.0"]
 
 
 def test_names_cannot_reach_the_terminal_as_markup_or_control_codes() -> None:

@@ -17,7 +17,7 @@ from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.folds import assign_folds
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources, total_bytes
-from posgeom.corpus.tokenizer_files import load_tokenizer
+from posgeom.corpus.tokenizer_files import TokenizerSpec, load_tokenizer
 from posgeom.corpus.tokenizers import Tokenizer
 from posgeom.errors import CorpusError, CountsError
 from posgeom.progress import ProgressHook, silent
@@ -40,12 +40,12 @@ class _Tally:
 
 def count(
     corpus: str | Path | Sequence[str | Path],
-    tokenizer: str | Path | Tokenizer | None = None,
+    tokenizer: TokenizerSpec | None = None,
     *,
     n_positions: int = DEFAULT_N_POSITIONS,
     n_folds: int = DEFAULT_N_FOLDS,
-    column: str | None = None,
-    group: str | None = None,
+    column: str | int | None = None,
+    group: str | int | None = None,
     options: ReadOptions | None = None,
     workers: int | None = None,
     progress: ProgressHook = silent,
@@ -59,13 +59,13 @@ def count(
     ----------
     corpus : str, Path or sequence of these
         Files, globs, directories, or ``"-"`` for standard input.
-    tokenizer : str, Path or Tokenizer, optional
+    tokenizer : str, Path, Tokenizer or object, optional
         See `load_tokenizer`. By default ``"chars"`` for FASTA files and ``"whitespace"`` for all else.
     n_positions : int
         Context length n, at least 2.
     n_folds : int
         Folds for cross-validation. A document's fold is a hash of its text, or of its group.
-    column, group : str, optional
+    column, group : str or int, optional
         Text column, and the column whose values keep documents together in a fold; as in `options`.
     options : ReadOptions, optional
         Columns, format, and how to treat invalid UTF-8.
@@ -86,7 +86,11 @@ def count(
         When the tokenizer cannot be loaded or applied.
     """
     options = options or ReadOptions()
-    options = replace(options, column=column or options.column, group=group or options.group)
+    options = replace(
+        options,
+        column=options.column if column is None else str(column),
+        group=options.group if group is None else str(group),
+    )
     specs = [corpus] if isinstance(corpus, str | Path) else list(corpus)
     sources = resolve_sources(specs, options)
     loaded = load_tokenizer(_default_tokenizer(sources, options) if tokenizer is None else tokenizer)
@@ -107,7 +111,7 @@ def _default_tokenizer(sources: Sequence[Source], options: ReadOptions) -> str:
 
 def count_texts(
     texts: Iterable[str],
-    tokenizer: str | Path | Tokenizer = "whitespace",
+    tokenizer: TokenizerSpec = "whitespace",
     *,
     groups: Iterable[str] | None = None,
     n_positions: int = DEFAULT_N_POSITIONS,
@@ -122,7 +126,7 @@ def count_texts(
     ----------
     texts : iterable of str
         Documents; consumed in batches, so that a generator need not fit in memory.
-    tokenizer : str, Path or Tokenizer
+    tokenizer : str, Path, Tokenizer or object
         See `load_tokenizer`.
     groups : iterable of str, optional
         One value a document; documents that share it share a fold.

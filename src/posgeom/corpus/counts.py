@@ -13,7 +13,7 @@ from posgeom.corpus.tokenizers import TokenizerIdentity
 from posgeom.errors import CountsError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PositionCounts:
     """Sparse token counts by (fold, position, token), sorted in that order.
 
@@ -82,6 +82,12 @@ class PositionCounts:
             raise CountsError("an entry (fold, position, token) occurs twice")
         if (self.depth_by_fold > self.documents[:, None]).any():
             raise CountsError("a position has more tokens than there are documents")
+
+    def __repr__(self) -> str:
+        return (
+            f"<PositionCounts: {self.n_documents:,} documents, {self.n_tokens:,} tokens, n = {self.n_positions:,}, "
+            f"V = {self.vocab_size:,}, {self.n_folds} folds, tokenizer {self.tokenizer.name}>"
+        )
 
     @property
     def _token_bound(self) -> int:

@@ -16,6 +16,10 @@ MAX_BATCH_CHARACTERS = 16 * 1024 * 1024
 """A batch of several documents holds no more characters than this; a longer document travels alone."""
 
 
+COUNTS_KEY = b"posgeom.counts"
+"""Metadata key that tells a Parquet file of counts from one of documents."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """How to turn files into documents.

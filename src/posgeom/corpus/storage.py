@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from posgeom.corpus.counts import PositionCounts
+from posgeom.corpus.documents import COUNTS_KEY
 from posgeom.corpus.tokenizers import TokenizerIdentity
 from posgeom.errors import CountsError
 from posgeom.messages import one_line, shown
 
 SCHEMA_VERSION = 1
-_METADATA_KEY = b"posgeom.counts"
 _COLUMNS = ("fold", "position", "token", "count")
 
 
@@ -51,7 +51,7 @@ def write_counts(counts: PositionCounts, path: str | Path) -> None:
         columns["text"] = pa.DictionaryArray.from_arrays(
             pa.array(counts.token, pa.int32()), pa.array(counts.vocabulary, pa.string())
         )
-    table = pa.table(columns).replace_schema_metadata({_METADATA_KEY: json.dumps(header).encode()})
+    table = pa.table(columns).replace_schema_metadata({COUNTS_KEY: json.dumps(header).encode()})
     # A stream, not a name: Arrow takes only names that are valid Unicode.
     with Path(path).open("wb") as stream:
         pq.write_table(table, stream, compression="zstd")
@@ -81,7 +81,7 @@ def read_counts(path: str | Path) -> PositionCounts:
         raise CountsError(f"cannot read counts from {name}: {error.strerror or one_line(error)}") from None
     except pa.ArrowException as error:
         raise CountsError(f"cannot read counts from {name}: {one_line(error)}") from None
-    stored = (table.schema.metadata or {}).get(_METADATA_KEY)
+    stored = (table.schema.metadata or {}).get(COUNTS_KEY)
     if stored is None:
         raise CountsError(f"{name} holds no position counts: expected a file that `posgeom count` wrote")
     try:

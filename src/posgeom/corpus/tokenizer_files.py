@@ -24,6 +24,9 @@ from posgeom.messages import one_line, shown
 if TYPE_CHECKING:
     import tokenizers
 
+TokenizerSpec = str | Path | Tokenizer | object
+"""What names a tokenizer; see `load_tokenizer`."""
+
 
 class FastTokenizer(Tokenizer):
     """A tokenizer in the format of the `tokenizers` library.
@@ -103,14 +106,16 @@ BUILTIN_TOKENIZERS: dict[str, type[Tokenizer]] = {
 }
 
 
-def load_tokenizer(spec: str | Path | Tokenizer) -> Tokenizer:
+def load_tokenizer(spec: TokenizerSpec) -> Tokenizer:
     """Load a tokenizer by name.
 
     Parameters
     ----------
-    spec : str, Path or Tokenizer
+    spec : str, Path, Tokenizer, or object of another library
         ``"bytes"``, ``"chars"``, ``"whitespace"``, a ``tokenizer.json``, a model directory that holds one, or
-        the name of a model on the Hugging Face hub (``owner/model``). A `Tokenizer` is returned as it is.
+        the name of a model on the Hugging Face hub (``owner/model``). A `Tokenizer` is returned as it is. A
+        ``tokenizers.Tokenizer``, or a fast tokenizer of ``transformers``, is copied, so that its padding and
+        truncation stay as they are.
 
     Returns
     -------
@@ -123,6 +128,8 @@ def load_tokenizer(spec: str | Path | Tokenizer) -> Tokenizer:
     """
     if isinstance(spec, Tokenizer):
         return spec
+    if not isinstance(spec, str | Path):
+        return _from_object(spec)
     name = str(spec)
     if name in BUILTIN_TOKENIZERS:
         return BUILTIN_TOKENIZERS[name]()
@@ -132,6 +139,19 @@ def load_tokenizer(spec: str | Path | Tokenizer) -> Tokenizer:
     if path.is_file():
         return _from_file(path, name)
     return _from_hub(name)
+
+
+def _from_object(spec: object) -> Tokenizer:
+    from tokenizers import Tokenizer as FastTokenizerBackend
+
+    backend = getattr(spec, "backend_tokenizer", spec)
+    if not isinstance(backend, FastTokenizerBackend):
+        raise TokenizerError(
+            f"got {type(spec).__name__} for a tokenizer: expected a name, a path, a tokenizers.Tokenizer, or a fast "
+            "tokenizer of transformers"
+        )
+    name = getattr(spec, "name_or_path", "") or type(spec).__name__
+    return FastTokenizer(FastTokenizerBackend.from_str(backend.to_str()), str(name))
 
 
 def _from_file(path: Path, name: str) -> Tokenizer:

@@ -46,7 +46,7 @@ class TokenizerIdentity:
         return mine == theirs
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class TokenBatch:
     """Content tokens of a batch of documents, in document order.
 

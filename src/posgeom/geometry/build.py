@@ -12,8 +12,9 @@ from posgeom.errors import GeometryError
 from posgeom.geometry.crossval import (
     DEFAULT_N_SPLITS,
     balanced_splits,
-    crossval_squared,
+    crossval_gram,
     half_depths,
+    squared_distances,
 )
 from posgeom.geometry.depth import Selection, select_positions
 from posgeom.geometry.distance_matrix import DistanceMatrix, check_matrix_fits
@@ -31,7 +32,7 @@ MAX_RANK_POSITIONS = 4096
 """Positions with data up to which the paper's rank, which takes in the masked ones too, is computed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Geometry:
     """The geometry of the positions of a corpus.
 
@@ -61,8 +62,13 @@ class Geometry:
         Context length n, masked positions included.
     position_depth : ndarray of int, shape (n_positions,)
         Sequences with a token at each position.
-    n_folds, n_splits, seed : int
-        Folds of the counts, splits averaged over (0 for the plug-in estimator) and the seed that chose them.
+    self_affinity : float or None
+        Mean inner product of a position's square-root frequencies in one half of the corpus with those in the
+        other, at full depth: 1 when both halves see every token often. What is missing to 1 is not resolved, and
+        differences that rest on it are not detected. None for the plug-in estimator.
+    n_folds, n_folds_used, n_splits, seed : int
+        Folds of the counts, those of them that hold documents, splits averaged over (0 for the plug-in estimator)
+        and the seed that chose them.
     """
 
     plugin: DistanceMatrix
@@ -76,9 +82,17 @@ class Geometry:
     rank: int | None
     n_positions: int
     position_depth: NDArray[np.int64]
+    self_affinity: float | None
     n_folds: int
+    n_folds_used: int
     n_splits: int
     seed: int
+
+    def __repr__(self) -> str:
+        return (
+            f"<Geometry: {self.metric.name}, {self.estimator}, {self.positions.size:,} of {self.n_positions:,} "
+            f"positions, mean d^2 {self.distances.mean_squared:.4g}>"
+        )
 
     @property
     def distances(self) -> DistanceMatrix:
@@ -138,7 +152,7 @@ def geometry(
     ----------
     counts : PositionCounts
     metric : str
-        One of `posgeom.geometry.metrics.METRICS`.
+        One of `posgeom.METRICS`.
     estimator : {"crossval", "plugin"}, optional
         ``"crossval"`` is unbiased around zero; ``"plugin"`` is the paper's. By default cross-validated where
         the metric has such an estimator.
@@ -172,6 +186,8 @@ def geometry(
     splits = []
     half_depth = None
     if estimator == "crossval":
+        if counts.n_folds < 2:
+            raise GeometryError("1 fold: cross-validation needs at least 2; use more --folds or --estimator plugin")
         folds = np.flatnonzero(counts.depth_by_fold.any(axis=1)).tolist()
         splits = balanced_splits(folds, n_splits, seed)
         half_depth = half_depths(counts, splits)
@@ -180,20 +196,21 @@ def geometry(
     check_matrix_fits(positions.size)
     plugin, rank = _plugin(counts, chosen, selection)
     crossval = full_depth = None
-    common_depth = None
+    common_depth = self_affinity = None
     if estimator == "crossval" and half_depth is not None and chosen.crossval_scale is not None:
         occupied = counts.depth[positions] > 0
         if depth == "common" and occupied.any():
             common_depth = int(half_depth[positions[occupied]].min())
 
-        def estimate(at: int | None) -> DistanceMatrix:
-            squared = crossval_squared(counts, positions, splits, at, progress=progress)
-            return DistanceMatrix.from_squared(
-                squared * (chosen.crossval_scale or 1), positions, metric, "crossval", counts.depth[positions]
-            )
+        def estimate(gram: NDArray[np.float64]) -> DistanceMatrix:
+            squared = squared_distances(gram) * (chosen.crossval_scale or 1)
+            return DistanceMatrix.from_squared(squared, positions, metric, "crossval", counts.depth[positions])
 
-        full_depth = estimate(None)
-        crossval = full_depth if common_depth is None else estimate(common_depth)
+        gram = crossval_gram(counts, positions, splits, None, progress=progress)
+        self_affinity = float(np.diagonal(gram)[occupied].mean())
+        crossval = full_depth = estimate(gram)
+        if common_depth is not None:
+            crossval = estimate(crossval_gram(counts, positions, splits, common_depth, progress=progress))
     return Geometry(
         plugin=plugin,
         crossval=crossval,
@@ -206,7 +223,9 @@ def geometry(
         rank=rank,
         n_positions=counts.n_positions,
         position_depth=counts.depth,
+        self_affinity=self_affinity,
         n_folds=counts.n_folds,
+        n_folds_used=int(counts.depth_by_fold.any(axis=1).sum()),
         n_splits=len(splits),
         seed=seed,
     )

@@ -89,7 +89,15 @@ def half_depths(counts: PositionCounts, splits: list[Split]) -> NDArray[np.int64
     return np.asarray(np.min(halves, axis=0))
 
 
-def crossval_squared(
+def squared_distances(gram: NDArray[np.float64]) -> NDArray[np.float64]:
+    """d^2_ij = G_ii + G_jj - 2 G_ij, with an exactly zero diagonal; shapes (m, m)."""
+    norms = np.diagonal(gram)
+    squared = norms[:, None] + norms - 2 * gram
+    np.fill_diagonal(squared, 0)
+    return np.asarray(squared)
+
+
+def crossval_gram(
     counts: PositionCounts,
     positions: NDArray[np.int64],
     splits: list[Split],
@@ -97,10 +105,13 @@ def crossval_squared(
     *,
     progress: ProgressHook = silent,
 ) -> NDArray[np.float64]:
-    """Cross-validated squared Hellinger distances.
+    """Cross-validated inner products of square-root token distributions.
 
-    For each split G = (R_a R_b^T + R_b R_a^T) / 2 with R the square-root frequencies of a half; averaged over
-    splits, d^2_ij = G_ii + G_jj - 2 G_ij.
+    For each split G = (R_a R_b^T + R_b R_a^T) / 2 with R the square-root frequencies of a half, averaged over
+    splits. Its `squared_distances` are unbiased for equal distributions. A token that a half holds about once
+    counts for less than its share, so differences among such tokens are lost, and one between a frequent and a
+    rare token is exaggerated: G_ii, which is 1 when every token is seen often, says how much of position i is
+    resolved.
 
     Parameters
     ----------
@@ -117,7 +128,7 @@ def crossval_squared(
     Returns
     -------
     ndarray of float, shape (m, m)
-        Symmetric with a zero diagonal; negative where the noise happens to be.
+        Symmetric; not positive semi-definite in general.
     """
     occupied = counts.depth[positions] > 0
     used = [matrix[positions[occupied]] for matrix in counts.fold_matrices]
@@ -131,11 +142,8 @@ def crossval_squared(
         gram += cross_gram(a, b)
     progress(stage, len(splits), len(splits))
     gram = (gram + gram.T) / (2 * len(splits))
-    norms = np.diagonal(gram)
     row_of_position = np.where(occupied, np.cumsum(occupied) - 1, n_rows - 1)
-    squared = (norms[:, None] + norms - 2 * gram)[np.ix_(row_of_position, row_of_position)]
-    np.fill_diagonal(squared, 0)
-    return np.asarray(squared)
+    return np.asarray(gram[np.ix_(row_of_position, row_of_position)])
 
 
 def _total(matrices: list[sparse.csr_array], folds: tuple[int, ...]) -> sparse.csr_array:

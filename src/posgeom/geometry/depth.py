@@ -33,7 +33,7 @@ def choose_min_depth(depth: NDArray[np.int64]) -> int:
     return max(1, ceil(SHARE_OF_DEEPEST * deepest), min(ENOUGH, ceil(deepest / 2)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Selection:
     """Which positions a geometry uses, and why not the others.
 

@@ -38,7 +38,7 @@ def check_matrix_fits(n: int) -> None:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DistanceMatrix:
     """Pairwise distances between sequence positions.
 
@@ -101,6 +101,9 @@ class DistanceMatrix:
         """
         array = np.asarray(squared, np.float64)
         return cls(np.sqrt(np.maximum(array, 0)), positions, metric, estimator, depth, array)
+
+    def __repr__(self) -> str:
+        return f"<DistanceMatrix: {self.metric}, {self.estimator}, {len(self):,} positions>"
 
     def __len__(self) -> int:
         return int(self.positions.size)

@@ -9,7 +9,7 @@ from scipy import sparse
 from posgeom.corpus.counts import PositionCounts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PositionDistributions:
     """Distinct token distributions, and which one each position has.
 

@@ -11,7 +11,7 @@ from posgeom.geometry.distance_matrix import DistanceMatrix, check_matrix_fits
 _SIGN_TIE = 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Spectrum:
     """Eigenvalues of the double-centred matrix B = -1/2 J D^2 J.
 
@@ -25,6 +25,9 @@ class Spectrum:
 
     eigenvalues: NDArray[np.float64]
     tolerance: float
+
+    def __repr__(self) -> str:
+        return f"<Spectrum: rank {self.rank}, negative mass {self.negative_mass:.3g}>"
 
     @property
     def rank(self) -> int:
@@ -50,7 +53,7 @@ class Spectrum:
         return np.asarray(positive / positive.sum()) if positive.size else positive
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MDS:
     """A classical MDS solution.
 
@@ -66,6 +69,9 @@ class MDS:
     coordinates: NDArray[np.float64]
     positions: NDArray[np.int64]
     spectrum: Spectrum
+
+    def __repr__(self) -> str:
+        return f"<MDS: {self.coordinates.shape[0]:,} positions, {self.coordinates.shape[1]} axes>"
 
     def truncate(self, rank: int) -> "MDS":
         """The same solution with its leading axes only; the spectrum stays whole.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from textwrap import wrap
 
 from rich import box
 from rich.console import Console
@@ -16,6 +17,7 @@ from posgeom.scores.scorecard import EncodingScores, Scorecard
 WIDTH = 100
 _UNDEFINED = "undef"
 _NAME_WIDTH = 24
+_LABEL_WIDTH = 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +31,10 @@ class _Column:
 
 
 _COLUMNS = (
-    _Column("stress\nraw", 8, 0, lambda r: _number(r.stress_raw, ".3g")),
-    _Column("stress\nscaled", 6, 0, lambda r: _number(r.stress_scaled, ".4f")),
+    _Column("scaled\nstress", 6, 0, lambda r: _number(r.stress_scaled, ".4f")),
+    _Column("raw\nstress", 8, 0, lambda r: _number(r.stress_raw, ".3g")),
     _Column("scale\nc", 8, 4, lambda r: _number(r.scale, ".3g")),
-    _Column("stress\n-1", 7, 7, lambda r: _number(r.stress_1, ".3f")),
+    _Column("stress-\n1", 7, 7, lambda r: _number(r.stress_1, ".3f")),
     _Column("Pear-\nson", 6, 1, lambda r: _number(r.pearson, ".3f")),
     _Column("Spear-\nman", 6, 6, lambda r: _number(r.spearman, ".3f")),
     _Column("viol.\n%", 6, 1, lambda r: _percent(r.violation_rate, ".2f")),
@@ -50,15 +52,28 @@ def print_analysis(analysis: Analysis, console: Console) -> None:
     analysis : Analysis
     console : rich.console.Console
     """
-    summary = Table.grid(padding=(0, 2, 0, 0))
     for label, text in _summary(analysis):
-        summary.add_row(Text(label, style="bold"), Text(text))
-    console.print(summary)
+        for number, line in enumerate(wrap(text, max(console.width - _LABEL_WIDTH, 20))):
+            console.print(Text.assemble((f"{label if number == 0 else '':<{_LABEL_WIDTH}}", "bold"), line))
     console.print()
     console.print(scorecard_table(analysis.scorecard, console.width))
-    console.print(Text(_caption(analysis.scorecard)))
+    print_paragraph(_caption(analysis.scorecard, console.width), console)
     for note in analysis.notes:
-        console.print(Text(f"- {note}"))
+        print_paragraph(note, console, bullet="- ")
+
+
+def print_paragraph(text: str, console: Console, bullet: str = "") -> None:
+    """Print text wrapped to the console, without markup and without trailing spaces.
+
+    Parameters
+    ----------
+    text : str
+    console : rich.console.Console
+    bullet : str
+        What the first line starts with; the others are indented by as much.
+    """
+    for line in wrap(text, console.width, initial_indent=bullet, subsequent_indent=" " * len(bullet)):
+        console.print(Text(line))
 
 
 def _summary(analysis: Analysis) -> list[tuple[str, str]]:
@@ -91,7 +106,7 @@ def _end_of(name: str, limit: int = 60) -> str:
 def _positions(geometry: Geometry) -> str:
     selection = geometry.selection
     used, n = selection.positions, geometry.n_positions
-    how = "chosen: 5 % of the deepest, or 100" if selection.chosen_automatically else "as given"
+    how = "chosen: the larger of 5 % of the deepest and 100" if selection.chosen_automatically else "as given"
     empty = f"{selection.empty.size:,} without data ({'uniform' if geometry.empty == 'uniform' else 'masked'})"
     return (
         f"{used.size:,} of n = {n:,} used ({_ranges(used.tolist())}); {empty}, {selection.shallow.size:,} below the "
@@ -116,21 +131,24 @@ def _estimator(geometry: Geometry, analysis: Analysis) -> str:
         how = "plug-in at full depth"
     else:
         at = "full depth" if geometry.depth is None else f"common depth {geometry.depth:,} a half"
-        how = f"cross-validated, {geometry.n_splits} splits of {geometry.n_folds} folds, {at}"
+        folds = f"{geometry.n_folds} folds"
+        if geometry.n_folds_used < geometry.n_folds:
+            folds = f"the {geometry.n_folds_used} of {folds} that hold documents"
+        how = f"cross-validated, {geometry.n_splits} splits of {folds}, {at}"
     return f"{geometry.metric.name}, {how}; convention {analysis.convention}, seed {analysis.seed}"
 
 
 def _mean_squared(geometry: Geometry) -> str:
     plugin = geometry.plugin.mean_squared
     if geometry.crossval_full_depth is None or geometry.crossval is None:
-        return f"plug-in {plugin:.4g}"
+        return f"plug-in {plugin:.4f} (scored on)"
     full = geometry.crossval_full_depth.mean_squared
-    text = f"plug-in {plugin:.4g}, cross-validated {full:.4g} at full depth"
+    text = f"plug-in {plugin:.4f}, cross-validated {full:.4f} at full depth"
     if plugin > 0 and full < plugin:
-        text += f" ({100 * min(1 - full / plugin, 1):.0f} % of the plug-in is noise)"
-    if geometry.depth is not None:
-        text += f", {geometry.crossval.mean_squared:.4g} at common depth"
-    return text
+        text += f" ({100 * min(1 - full / plugin, 1):.0f} % of the plug-in does not show in both halves of the corpus)"
+    if geometry.depth is None:
+        return f"{text} (scored on)"
+    return f"{text}, {geometry.crossval.mean_squared:.4f} at common depth (scored on)"
 
 
 def _spectrum(geometry: Geometry) -> str:
@@ -143,12 +161,14 @@ def _spectrum(geometry: Geometry) -> str:
     )
 
 
-def _caption(card: Scorecard) -> str:
+def _caption(card: Scorecard, width: int) -> str:
     estimator = {"crossval": "cross-validated", "plugin": "plug-in"}[card.estimator]
-    return (
-        f"Against {estimator} distances of {card.n_positions_used} positions; violations and ties are shares of "
-        f"{card.rows[0].n_triples:,} triples; undef: undefined."
+    text = (
+        f"Against {estimator} distances of {card.n_positions_used:,} positions. viol., ties: of the encoding's own "
+        f"distances, over {card.rows[0].n_triples:,} triples. undef: undefined. docs/guide.md explains the scores."
     )
+    left_out = len(_COLUMNS) - len(_fitting(width))
+    return f"{text} {left_out} scores do not fit this terminal; --json has them." if left_out else text
 
 
 def scorecard_table(card: Scorecard, width: int = WIDTH) -> Table:

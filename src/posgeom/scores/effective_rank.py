@@ -29,6 +29,8 @@ def effective_rank(singular_values: NDArray[np.float64]) -> float:
         When a value is negative or not finite.
     """
     values = np.asarray(singular_values, np.float64)
+    if values.ndim != 1:
+        raise GeometryError(f"singular values have shape {values.shape}: expected one dimension")
     if not (np.isfinite(values) & (values >= 0)).all():
         raise GeometryError("singular values must be finite and not negative")
     total = values.sum()

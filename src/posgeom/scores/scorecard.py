@@ -1,6 +1,6 @@
 """The scorecard: every score of every encoding against one geometry."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -71,6 +71,15 @@ class Scorecard:
     estimator: str
     n_positions_used: int
 
+    def __repr__(self) -> str:
+        return f"<Scorecard: {len(self)} encodings, {self.estimator}, {self.n_positions_used:,} positions>"
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[EncodingScores]:
+        return iter(self.rows)
+
     def __getitem__(self, name: str) -> EncodingScores:
         """The scores of the encoding of that name."""
         for row in self.rows:
@@ -83,12 +92,14 @@ class Scorecard:
         return [asdict(row) for row in self.rows]
 
 
-def scorecard(encodings: Sequence[Encoding], geometry: Geometry, *, progress: ProgressHook = silent) -> Scorecard:
+def scorecard(
+    encodings: Sequence[Encoding] | Encoding, geometry: Geometry, *, progress: ProgressHook = silent
+) -> Scorecard:
     """Score encodings against a geometry, all over the same positions.
 
     Parameters
     ----------
-    encodings : sequence of Encoding
+    encodings : sequence of Encoding, or one
     geometry : Geometry
     progress : callable
         Called as ``progress("scoring", encodings_done, n_encodings)``.
@@ -97,6 +108,8 @@ def scorecard(encodings: Sequence[Encoding], geometry: Geometry, *, progress: Pr
     -------
     Scorecard
     """
+    if isinstance(encodings, Encoding):
+        encodings = [encodings]
     rows = []
     for done, encoding in enumerate(encodings):
         progress("scoring", done, len(encodings))

@@ -16,7 +16,7 @@ _PREFERENCE = 30.0
 _INITIAL_SHARE, _MEDIAL_SHARE = 0.25, 0.75
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class SyntheticCorpus:
     """A corpus with known truth.
 

@@ -20,6 +20,7 @@ Record = tuple[int, list[str]]
 """Line where a record starts, and its fields."""
 
 _SAMPLE_ROWS = 100
+_HEADER_WORDS = 3
 _NO_HEADER = "; if the first row is no header, add --no-header"
 
 
@@ -97,6 +98,12 @@ def _batches(stream: Stream, options: ReadOptions, separator: str, quoted: bool)
         candidates = [names[i] for i in _text_columns(width, sample) if i != group]
         chosen = choose_column(names, candidates, options, source, _hint(options))
         column = _index(chosen, names, options, source, "--column")
+    if options.header and options.column == str(column + 1) and len(names[column].split()) > _HEADER_WORDS:
+        # Chosen by number: nothing but the name itself tells that the first row was taken for a header.
+        raise CorpusError(
+            f"{located(source.name, first[0])}: column {column + 1} is headed {shown(names[column], 60)}, which reads"
+            " like a value: add --no-header, or choose the column by that name"
+        )
     return batched(_rows(rows, column, group, names, source), source, options, names[column])
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from posgeom.corpus import documents
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import COUNTS_KEY, DocumentBatch, ReadOptions
 from posgeom.corpus.messages import too_long
 from posgeom.corpus.readers.batches import Row, batched
 from posgeom.corpus.readers.columns import choose_column, group_value, missing_column
@@ -51,6 +51,8 @@ def read_parquet(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch
         raise CorpusError(f"{name}: Parquet from a pipe: wanted a file, since it is read from its end; save it first")
     with _open(source.path, source) as file:
         schema = file.schema_arrow
+        if COUNTS_KEY in (schema.metadata or {}):
+            raise CorpusError(f"{name}: holds position counts, not documents: name it with --counts")
         column, group = _columns(schema, options, source)
         for used in {column, group} - {None}:
             if schema.names.count(used) > 1:
