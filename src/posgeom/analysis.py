@@ -111,7 +111,7 @@ def analyze(
     n_dims : int
         Width d of the schemes that have one.
     encodings : sequence of str, Encoding or ndarray
-        Specs (see `build_encoding`), encodings of your own, or matrices with one row a position; scored beside the
+        Specs (see `build_encoding`), encodings of your own, or matrices with one row per position; scored beside the
         default ones.
     default_encodings : bool
         Whether to score the default encodings.

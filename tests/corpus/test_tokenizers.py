@@ -143,7 +143,7 @@ def no_network(*_: object, **__: object) -> None:
 
 def test_a_hub_name_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(huggingface_hub, "get_hf_file_metadata", no_network)
-    with pytest.raises(TokenizerError, match=r"none to be had from the hub \(no network\)") as caught:
+    with pytest.raises(TokenizerError, match=r"none available from the hub \(no network\)") as caught:
         load_tokenizer("no-such-owner/no-such-model")
     assert "\n" not in str(caught.value)
 

@@ -36,7 +36,7 @@ EARLY_COLUMNS = 8
 def command(
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Write both runs there, a directory each.", show_default=False),
+        typer.Option("--out", metavar="DIR", help="Write both runs there, one directory each.", show_default=False),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the synthetic corpus.")] = 0,
     quiet: o.QuietOption = False,

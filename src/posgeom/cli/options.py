@@ -54,14 +54,14 @@ QuotingOption = Annotated[
     typer.Option("--quoting", help="Whether double quotes have a meaning; auto: in CSV yes, in TSV no."),
 ]
 WholeFilesOption = Annotated[
-    bool, typer.Option("--whole-files", help="A text file is one document, instead of a document a line.")
+    bool, typer.Option("--whole-files", help="A text file is one document, instead of one document per line.")
 ]
 Utf8ErrorsOption = Annotated[
     Utf8Errors, typer.Option("--utf8-errors", help="Invalid UTF-8: stop and name the row, or replace it.")
 ]
 WorkersOption = Annotated[
     int | None,
-    typer.Option("--workers", metavar="K", help="Tokenising threads. Default: one a core.", show_default=False),
+    typer.Option("--workers", metavar="K", help="Tokenising threads. Default: one per core.", show_default=False),
 ]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No progress bars.")]
 CountsOption = Annotated[

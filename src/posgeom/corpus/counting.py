@@ -70,7 +70,7 @@ def count(
     options : ReadOptions, optional
         Columns, format, and how to treat invalid UTF-8.
     workers : int, optional
-        Threads that tokenise; the result does not depend on it. By default one a core.
+        Threads that tokenise; the result does not depend on it. By default one per core.
     progress : callable
         Called as ``progress("counting", bytes_read, total_bytes)``.
 
@@ -129,11 +129,11 @@ def count_texts(
     tokenizer : str, Path, Tokenizer or object
         See `load_tokenizer`.
     groups : iterable of str, optional
-        One value a document; documents that share it share a fold.
+        One value per document; documents that share it share a fold.
     n_positions, n_folds, workers
         As in `count`.
     batch_size : int
-        Documents a batch; the result does not depend on it.
+        Documents per batch; the result does not depend on it.
     source : str
         What to call the corpus in results and messages.
 
@@ -166,7 +166,7 @@ def _batched(
     while batch := list(islice(documents, batch_size)):
         keys = None if values is None else list(islice(values, len(batch)))
         if keys is not None and len(keys) != len(batch):
-            raise CorpusError(f"groups ends before document {row + len(keys)}: expected one value a document")
+            raise CorpusError(f"groups ends before document {row + len(keys)}: expected one value per document")
         yield DocumentBatch(batch, keys, source, row)
         row += len(batch)
     if values is not None and next(values, None) is not None:

@@ -43,7 +43,7 @@ class ReadOptions:
     utf8_errors : str
         ``"strict"`` makes invalid UTF-8 an error that names the row, ``"replace"`` puts U+FFFD.
     batch_size : int
-        Documents a batch, at most.
+        Documents per batch, at most.
     """
 
     format: Format = "auto"

@@ -189,7 +189,7 @@ def _from_hub(name: str) -> Tokenizer:
         file = _download(name)
     except Exception as error:  # noqa: BLE001  network, cache and validation errors have no common root
         raise TokenizerError(
-            f"no tokenizer {shown(name)} here, and none to be had from the hub ({one_line(error)[:120]}): -t takes "
+            f"no tokenizer {shown(name)} here, and none available from the hub ({one_line(error)[:120]}): -t takes "
             f"{choices}"
         ) from None
     return _from_file(file, name)

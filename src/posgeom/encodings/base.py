@@ -91,7 +91,7 @@ class Encoding(ABC):
 
 
 class PointEncoding(Encoding):
-    """An encoding given by one vector a position.
+    """An encoding given by one vector per position.
 
     Parameters
     ----------

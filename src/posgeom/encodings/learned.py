@@ -17,7 +17,7 @@ _NUMPY_DTYPES = ("F64", "F32", "F16", "I64", "I32", "I16", "I8", "U64", "U32", "
 
 
 def learned(points: ArrayLike, *, n_positions: int | None = None, name: str = "learned") -> Encoding:
-    """An encoding from a matrix, one row a position.
+    """An encoding from a matrix, one row per position.
 
     Parameters
     ----------

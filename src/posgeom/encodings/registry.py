@@ -116,7 +116,7 @@ def _from_file(spec: str, n_positions: int) -> Encoding | None:
         path, text = spec, ""
     if Path(path).suffix not in MATRIX_SUFFIXES:
         if Path(spec).suffix in MATRIX_SUFFIXES:
-            raise EncodingError(f"no file {shown(spec)}: expected a matrix of {n_positions} rows, one a position")
+            raise EncodingError(f"no file {shown(spec)}: expected a matrix of {n_positions} rows, one per position")
         return None
     return learned(load_matrix(path, text or None), n_positions=n_positions, name=printable(spec))
 

@@ -53,7 +53,7 @@ class Geometry:
     selection : Selection
         Used and masked positions.
     depth : int or None
-        Sequences a position in each half that counts were rarefied to; None where they were not.
+        Sequences per position in each half that counts were rarefied to; None where they were not.
     rank : int or None
         Rank of B for the plug-in distances over every position with data and, where there are empty positions,
         the uniform distribution that stands for them (the paper's rank, whatever the policy here). None, for

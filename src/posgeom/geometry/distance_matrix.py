@@ -73,7 +73,7 @@ class DistanceMatrix:
         squared = values**2 if not self.squared.size else _symmetric(self.squared, "squared distances")
         positions = np.asarray(self.positions, np.int64)
         if positions.shape != values.shape[:1] or (np.diff(positions) <= 0).any():
-            raise GeometryError(f"positions must be {values.shape[0]} increasing numbers, one a row of the matrix")
+            raise GeometryError(f"positions must be {values.shape[0]} increasing numbers, one per row of the matrix")
         for name, array in (("values", values), ("squared", squared), ("positions", positions)):
             array.setflags(write=False)
             object.__setattr__(self, name, array)

@@ -16,7 +16,7 @@ class PositionDistributions:
     Attributes
     ----------
     rows : CSR array of float, shape (k, n_distinct + 1)
-        One distribution a row, rows sum to 1. The last column is the probability of all tokens that the corpus
+        One distribution per row, rows sum to 1. The last column is the probability of all tokens that the corpus
         does not hold together; lumping them is exact for every metric here, since no other row has mass there.
     row_of_position : ndarray of int, shape (m,)
         Row of each position: all empty positions share one.

@@ -60,7 +60,7 @@ class MDS:
     Attributes
     ----------
     coordinates : ndarray of float, shape (m, n_positive)
-        Principal coordinates, one column an axis, by decreasing eigenvalue. Each column's entry of largest
+        Principal coordinates, one column per axis, by decreasing eigenvalue. Each column's entry of largest
         magnitude is positive; axes with equal eigenvalues are defined up to rotation only.
     positions : ndarray of int, shape (m,)
     spectrum : Spectrum

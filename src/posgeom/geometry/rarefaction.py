@@ -108,7 +108,7 @@ def rarefied_rows(counts: sparse.csr_array, depth: int) -> sparse.csr_array:
     Parameters
     ----------
     counts : CSR array of int, shape (m, V)
-        Token counts a position.
+        Token counts per position.
     depth : int
         Common depth K, at most the smallest row sum.
 

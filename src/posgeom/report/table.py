@@ -81,7 +81,7 @@ def _summary(analysis: Analysis) -> list[tuple[str, str]]:
     named = ", ".join(_end_of(s) for s in counts.sources[:3]) + (" ..." if len(counts.sources) > 3 else "")
     columns = f" (column {', '.join(shown(c, 30) for c in counts.columns)})" if counts.columns else ""
     specials = counts.tokenizer.n_special_tokens
-    special_text = f", {specials} special tokens a sequence hold positions, uncounted" if specials else ""
+    special_text = f", {specials} special tokens per sequence hold positions, uncounted" if specials else ""
     return [
         (
             "corpus",
@@ -130,7 +130,7 @@ def _estimator(geometry: Geometry, analysis: Analysis) -> str:
     if geometry.estimator == "plugin":
         how = "plug-in at full depth"
     else:
-        at = "full depth" if geometry.depth is None else f"common depth {geometry.depth:,} a half"
+        at = "full depth" if geometry.depth is None else f"common depth {geometry.depth:,} per half"
         folds = f"{geometry.n_folds} folds"
         if geometry.n_folds_used < geometry.n_folds:
             folds = f"the {geometry.n_folds_used} of {folds} that hold documents"

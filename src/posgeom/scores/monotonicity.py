@@ -32,12 +32,12 @@ class Monotonicity:
 
     @property
     def violation_rate(self) -> float | None:
-        """Violations a triple; None without triples."""
+        """Violations per triple; None without triples."""
         return self.violations / self.triples if self.triples else None
 
     @property
     def tie_rate(self) -> float | None:
-        """Ties a triple; None without triples."""
+        """Ties per triple; None without triples."""
         return self.ties / self.triples if self.triples else None
 
 

@@ -88,7 +88,7 @@ class Scorecard:
         raise KeyError(f"no encoding {name!r} in this scorecard: it has {', '.join(r.name for r in self.rows)}")
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """One plain dictionary an encoding, for JSON, CSV or a data frame."""
+        """One plain dictionary per encoding, for JSON, CSV or a data frame."""
         return [asdict(row) for row in self.rows]
 
 

@@ -71,7 +71,7 @@ def paired_distances(
     Parameters
     ----------
     encoding : Encoding or array_like, shape (n, d)
-        A matrix has one row a position, from position 0.
+        A matrix has one row per position, from position 0.
     geometry : Geometry or DistanceMatrix
 
     Returns

@@ -1,4 +1,4 @@
-"""Plain text: a document a line, or a document a file."""
+"""Plain text: one document per line, or one document per file."""
 
 from collections.abc import Iterator
 
