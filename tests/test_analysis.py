@@ -43,6 +43,14 @@ def test_an_encoding_of_ones_own() -> None:
     assert card["own"].stress_scaled == pytest.approx(card["alibi"].stress_scaled)
 
 
+def test_a_bad_encoding_is_known_before_the_corpus_is_read() -> None:
+    for spec in ("spiral", "rope:base=x", "mds:rank=x", "none.npy"):
+        with pytest.raises(pg.EncodingError):
+            pg.analyze("no-such-corpus.txt", encodings=[spec])
+    with pytest.raises(pg.CorpusError, match="no-such-corpus"):
+        pg.analyze("no-such-corpus.txt", encodings=["mds:rank=2", "rope"])
+
+
 def test_a_bare_matrix_is_an_encoding_too() -> None:
     matrix = np.random.default_rng(0).normal(size=(40, 3))
     card = pg.analyze(COUNTS, n_dims=4, encodings=["alibi", matrix]).scorecard

@@ -16,7 +16,7 @@ from posgeom.corpus.tokenizer_files import TokenizerSpec
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.frequencies import check_width
 from posgeom.encodings.learned import learned
-from posgeom.encodings.registry import build_encoding
+from posgeom.encodings.registry import build_encoding, check_spec
 from posgeom.errors import EncodingError, PosgeomError
 from posgeom.geometry.build import EmptyPolicy, Estimator, Geometry, geometry
 from posgeom.notes import notes_on
@@ -139,7 +139,8 @@ def analyze(
     if convention not in CONVENTIONS:
         raise PosgeomError(f"convention {convention!r}: expected one of {', '.join(CONVENTIONS)}")
     check_width(n_dims)
-    _check_items(encodings)
+    length = DEFAULT_N_POSITIONS if n_positions is None else n_positions
+    _check_items(encodings, corpus.n_positions if isinstance(corpus, PositionCounts) else length, n_dims)
     if isinstance(corpus, PositionCounts):
         fixed = {"tokenizer": tokenizer, "n_positions": n_positions, "n_folds": n_folds, "column": column}
         fixed |= {"group": group, "options": options, "workers": workers}
@@ -151,7 +152,7 @@ def analyze(
         counts = count(
             corpus,
             tokenizer,
-            n_positions=DEFAULT_N_POSITIONS if n_positions is None else n_positions,
+            n_positions=length,
             n_folds=DEFAULT_N_FOLDS if n_folds is None else n_folds,
             column=column,
             group=group,
@@ -162,20 +163,17 @@ def analyze(
     given = {"estimator": estimator, "empty": empty, "min_depth": min_depth}
     policy = dict(CONVENTIONS[convention]) | {key: value for key, value in given.items() if value is not None}
     shape = geometry(counts, metric=metric, seed=seed, progress=progress, **policy)
+    specs = _default_specs(shape, n_dims, ranks) if default_encodings else []
+    specs += [item for item in encodings if isinstance(item, str)]
     chosen = [
         build_encoding(spec, n_positions=counts.n_positions, n_dims=n_dims, geometry=shape, seed=seed)
-        for spec in dict.fromkeys(
-            [
-                *(_default_specs(shape, n_dims, ranks) if default_encodings else ()),
-                *(item for item in encodings if isinstance(item, str)),
-            ]
-        )
+        for spec in dict.fromkeys(specs)
     ]
-    for number, item in enumerate(encodings, 1):
+    for i, item in enumerate(encodings):
         if isinstance(item, Encoding):
             chosen.append(item)
         elif not isinstance(item, str):
-            chosen.append(learned(item, n_positions=counts.n_positions, name=f"encodings[{number - 1}]"))
+            chosen.append(learned(item, n_positions=counts.n_positions, name=f"encodings[{i}]"))
     if not chosen:
         raise EncodingError("no encoding to score: name one with --encoding, or keep the default ones")
     card = scorecard(chosen, shape, progress=progress)
@@ -190,9 +188,12 @@ def _default_specs(shape: Geometry, n_dims: int, ranks: Sequence[int] | None) ->
     return specs + [f"mds:rank={r}" for r in wanted]
 
 
-def _check_items(encodings: Sequence[str | Encoding | NDArray[Any]]) -> None:
+def _check_items(encodings: Sequence[str | Encoding | NDArray[Any]], n_positions: int, n_dims: int) -> None:
+    """Refuse what cannot be scored before the corpus is read."""
     if isinstance(encodings, str | Encoding | np.ndarray):
         raise EncodingError(f"got {type(encodings).__name__} for encodings: expected a list, as in [{encodings!r:.40}]")
     for item in encodings:
         if not isinstance(item, str | Encoding | np.ndarray):
             raise EncodingError(f"got {type(item).__name__} among encodings: expected specs, Encodings or arrays")
+        if isinstance(item, str) and n_positions > 1:  # a shorter context is refused by the counting
+            check_spec(item, n_positions=n_positions, n_dims=n_dims)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,7 @@ class FastTokenizer(Tokenizer):
         tokenizer.no_truncation()
         self._tokenizer = tokenizer
         self._truncated_to: int | None = None
+        self._lock = threading.Lock()
         vocab = tokenizer.get_vocab(with_added_tokens=True)
         if not vocab:
             raise TokenizerError(f"tokenizer {shown(name)} has an empty vocabulary")
@@ -76,16 +78,17 @@ class FastTokenizer(Tokenizer):
 
     def _truncate(self, n_positions: int) -> None:
         # As models see it: the closing special token keeps its place, and content gives way to it.
-        if self._truncated_to == n_positions:
-            return
-        specials = self.identity.n_special_tokens
-        if n_positions <= specials:
-            raise TokenizerError(
-                f"n = {n_positions} leaves no room for content: tokenizer {shown(self.identity.name)} adds "
-                f"{specials} special tokens to every sequence; use a larger -n"
-            )
-        self._tokenizer.enable_truncation(max_length=n_positions, stride=0, direction="right")
-        self._truncated_to = n_positions
+        with self._lock:  # one thread sets the length before any of them encodes
+            if self._truncated_to == n_positions:
+                return
+            specials = self.identity.n_special_tokens
+            if n_positions <= specials:
+                raise TokenizerError(
+                    f"n = {n_positions} leaves no room for content: tokenizer {shown(self.identity.name)} adds "
+                    f"{specials} special tokens to every sequence; use a larger -n"
+                )
+            self._tokenizer.enable_truncation(max_length=n_positions, stride=0, direction="right")
+            self._truncated_to = n_positions
 
 
 def _flat(rows: list[list[int]], lengths: NDArray[np.int64]) -> NDArray[np.int64]:

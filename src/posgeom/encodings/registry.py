@@ -109,6 +109,26 @@ def build_encoding(
     return encoding
 
 
+def check_spec(spec: str, *, n_positions: int, n_dims: int) -> None:
+    """Find out before long work whether `build_encoding` will take a spec.
+
+    Parameters
+    ----------
+    spec : str
+    n_positions, n_dims : int
+
+    Raises
+    ------
+    EncodingError
+        As `build_encoding` would; of a scheme that is fitted to a geometry, only the options are checked.
+    """
+    name, _, text = spec.partition(":")
+    if name in SCHEMES and "geometry" in SCHEMES[name].context:
+        _parse_options(spec, text, SCHEMES[name])
+    else:
+        build_encoding(spec, n_positions=n_positions, n_dims=n_dims)
+
+
 def _from_file(spec: str, n_positions: int) -> Encoding | None:
     """The encoding of a spec that names a matrix file, or None."""
     path, _, text = spec.rpartition(":tensor=")

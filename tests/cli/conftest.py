@@ -1,0 +1,30 @@
+"""A small corpus, and a way to run the command line on it as a process of its own."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.cli.helpers import ENTRY, Run
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    words = ["red", "green", "blue", "one", "two"]
+    lines = [" ".join(rng.choice(words[: 2 + i % 4], 9)) + f" {i}" for i in range(300)]
+    path = tmp_path / "corpus.txt"
+    path.write_text("\n".join(lines))
+    return path
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    def call(*arguments: object, **settings: Any) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*ENTRY, *map(str, arguments)], cwd=tmp_path, capture_output=True, text=True, check=False, **settings
+        )
+
+    return call
