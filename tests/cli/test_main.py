@@ -19,6 +19,8 @@ def test_help_and_version(run: Run) -> None:
         assert "Example" in done.stdout
     assert run("--version").stdout.startswith("posgeom 0")
     assert run("--help").returncode == 0
+    module = subprocess.run([sys.executable, "-m", "posgeom", "--version"], capture_output=True, text=True, check=True)
+    assert module.stdout == run("--version").stdout
     bare = run()
     assert (bare.returncode, bare.stderr) == (2, "")
     assert "analyze" in bare.stdout
