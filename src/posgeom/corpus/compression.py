@@ -7,8 +7,6 @@ import zlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-import pyarrow as pa
-
 from posgeom.errors import CorpusError
 from posgeom.messages import one_line
 
@@ -87,7 +85,7 @@ class ByteLayer(io.RawIOBase):
     def _take(self, size: int) -> bytes:
         try:
             chunk = self._inner.read(size)
-        except (OSError, EOFError, zlib.error, pa.ArrowException) as error:
+        except (OSError, EOFError, ValueError, zlib.error) as error:
             raise CorpusError(self._describe(error)) from None
         self.consumed += len(chunk)
         return chunk
@@ -116,10 +114,16 @@ class _Bzip2(io.RawIOBase):
                 return data
 
 
+def _zstd(file: io.BufferedReader) -> BinaryIO:
+    import pyarrow as pa  # here, because it is slow to load and seldom needed
+
+    return cast("BinaryIO", pa.CompressedInputStream(file, "zstd"))
+
+
 _DECOMPRESSORS: dict[str, Callable[[io.BufferedReader], BinaryIO]] = {
     "gzip": lambda file: cast("BinaryIO", gzip.GzipFile(fileobj=file)),
     "bz2": lambda file: cast("BinaryIO", _Bzip2(file)),
-    "zstd": lambda file: cast("BinaryIO", pa.CompressedInputStream(file, "zstd")),
+    "zstd": _zstd,
 }
 
 

@@ -1,13 +1,15 @@
 """`PositionCounts`: how often each token stands at each position, fold by fold."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import scipy  # not its parts: they load when first used, so that importing the package stays quick
 from numpy.typing import NDArray
-from scipy import sparse
 
 from posgeom.corpus.tokenizers import TokenizerIdentity
 from posgeom.errors import CountsError
@@ -133,24 +135,24 @@ class PositionCounts:
         return np.asarray(self.depth_by_fold.sum(axis=0))
 
     @cached_property
-    def fold_matrices(self) -> list[sparse.csr_array]:
+    def fold_matrices(self) -> list[scipy.sparse.csr_array]:
         """Counts of each fold as a CSR matrix, shape (n_positions, n_distinct)."""
         columns = np.searchsorted(self.distinct_tokens, self.token)
         shape = (self.n_positions, int(self.distinct_tokens.size))
         bounds = np.searchsorted(self.fold, np.arange(self.n_folds + 1))
         return [
-            sparse.csr_array((self.count[a:b], (self.position[a:b], columns[a:b])), shape=shape)
+            scipy.sparse.csr_array((self.count[a:b], (self.position[a:b], columns[a:b])), shape=shape)
             for a, b in itertools.pairwise(bounds)
         ]
 
-    def matrix(self) -> sparse.csr_array:
+    def matrix(self) -> scipy.sparse.csr_array:
         """Counts over all folds, CSR, shape (n_positions, n_distinct); columns follow `distinct_tokens`."""
         total = self.fold_matrices[0]
         for other in self.fold_matrices[1:]:
             total = total + other
         return total
 
-    def merge(self, *others: "PositionCounts") -> "PositionCounts":
+    def merge(self, *others: PositionCounts) -> PositionCounts:
         """Add the counts of other corpora, counted with the same settings.
 
         Parameters
@@ -189,7 +191,7 @@ class PositionCounts:
             columns=tuple(dict.fromkeys(c for p in parts for c in p.columns)),
         )
 
-    def _check_mergeable(self, other: "PositionCounts") -> None:
+    def _check_mergeable(self, other: PositionCounts) -> None:
         for what, mine, theirs in (
             ("context length n", self.n_positions, other.n_positions),
             ("number of folds", self.n_folds, other.n_folds),

@@ -10,7 +10,6 @@ from posgeom.corpus.readers.columns import refuse_option
 from posgeom.corpus.readers.delimited import read_csv, read_tsv
 from posgeom.corpus.readers.fasta import read_fasta
 from posgeom.corpus.readers.jsonl import read_jsonl
-from posgeom.corpus.readers.parquet import read_parquet
 from posgeom.corpus.readers.text import read_text
 from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources
 from posgeom.corpus.streams import Stream, open_stream
@@ -19,12 +18,19 @@ from posgeom.messages import shown
 
 Reader = Callable[[Stream, ReadOptions], Iterator[DocumentBatch]]
 
+
+def _read_parquet(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
+    from posgeom.corpus.readers.parquet import read_parquet  # here, because Arrow is slow to load
+
+    return read_parquet(stream, options)
+
+
 READERS: dict[Format, Reader] = {
     "text": read_text,
     "jsonl": read_jsonl,
     "csv": read_csv,
     "tsv": read_tsv,
-    "parquet": read_parquet,
+    "parquet": _read_parquet,
     "fasta": read_fasta,
 }
 """The reader of each format."""

@@ -4,11 +4,9 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 from types import UnionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from posgeom.corpus.counts import PositionCounts
@@ -16,6 +14,9 @@ from posgeom.corpus.documents import COUNTS_KEY
 from posgeom.corpus.tokenizers import TokenizerIdentity
 from posgeom.errors import CountsError
 from posgeom.messages import one_line, shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SCHEMA_VERSION = 1
 _COLUMNS = ("fold", "position", "token", "count")
@@ -35,6 +36,9 @@ def write_counts(counts: PositionCounts, path: str | Path) -> None:
     OSError
         When the file cannot be written.
     """
+    import pyarrow as pa  # in functions, because it is slow to load
+    import pyarrow.parquet as pq
+
     header = {
         "schema_version": SCHEMA_VERSION,
         "n_positions": counts.n_positions,
@@ -46,7 +50,7 @@ def write_counts(counts: PositionCounts, path: str | Path) -> None:
         "columns": list(counts.columns),
         "grouped_by": counts.grouped_by,
     }
-    columns: dict[str, pa.Array] = {name: pa.array(getattr(counts, name), pa.int64()) for name in _COLUMNS}
+    columns: dict[str, Any] = {name: pa.array(getattr(counts, name), pa.int64()) for name in _COLUMNS}
     if counts.vocabulary is not None:
         columns["text"] = pa.DictionaryArray.from_arrays(
             pa.array(counts.token, pa.int32()), pa.array(counts.vocabulary, pa.string())
@@ -73,6 +77,9 @@ def read_counts(path: str | Path) -> PositionCounts:
     CountsError
         When the file is missing, damaged, or holds something else.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     name = shown(path)
     try:
         with Path(path).open("rb") as stream:
@@ -110,7 +117,7 @@ def _list(header: dict[str, Any], key: str, kind: type) -> list[Any]:
     return [_field({key: value}, key, kind) for value in values]
 
 
-def _from_table(table: pa.Table, header: dict[str, Any]) -> PositionCounts:
+def _from_table(table: "pa.Table", header: dict[str, Any]) -> PositionCounts:
     identity = _field(header, "tokenizer", dict)
     tokenizer = TokenizerIdentity(
         kind=_field(identity, "kind", str),
@@ -133,14 +140,14 @@ def _from_table(table: pa.Table, header: dict[str, Any]) -> PositionCounts:
     )
 
 
-def _integers(table: pa.Table, name: str) -> NDArray[np.int64]:
+def _integers(table: "pa.Table", name: str) -> NDArray[np.int64]:
     column = table.column(name)
-    if column.type != pa.int64() or column.null_count:
+    if str(column.type) != "int64" or column.null_count:
         raise TypeError(f"column {name} is {column.type} with {column.null_count} nulls")
     return np.array(column.to_numpy(), np.int64)
 
 
-def _vocabulary(table: pa.Table, size: int) -> tuple[str, ...]:
+def _vocabulary(table: "pa.Table", size: int) -> tuple[str, ...]:
     distinct = table.select(["token", "text"]).group_by(["token", "text"]).aggregate([]).sort_by("token")
     words = distinct["text"].to_pylist()
     if distinct["token"].to_pylist() != list(range(size)) or not all(isinstance(word, str) for word in words):

@@ -4,14 +4,16 @@ The idea is that of the crossnobis distance of representational similarity analy
 of two disjoint halves of the documents is independent, so it has mean zero in the product of the halves.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.errors import GeometryError
@@ -146,24 +148,28 @@ def crossval_gram(
     return np.asarray(gram[np.ix_(row_of_position, row_of_position)])
 
 
-def _total(matrices: list[sparse.csr_array], folds: tuple[int, ...]) -> sparse.csr_array:
+def _total(matrices: list[scipy.sparse.csr_array], folds: tuple[int, ...]) -> scipy.sparse.csr_array:
     total = matrices[folds[0]]
     for fold in folds[1:]:
         total = total + matrices[fold]
     return total
 
 
-def _square_roots(counts: sparse.csr_array, depth: int | None, uniform: NDArray[np.float64] | None) -> sparse.csr_array:
+def _square_roots(
+    counts: scipy.sparse.csr_array, depth: int | None, uniform: NDArray[np.float64] | None
+) -> scipy.sparse.csr_array:
     """Square-root frequencies of a half, shape (m, V), with a last row for the positions without data."""
     if depth is not None:
         roots = rarefied_rows(counts, depth)
     else:
         totals = np.repeat(np.asarray(counts.sum(axis=1)).ravel(), np.diff(counts.indptr))
-        roots = sparse.csr_array((np.sqrt(counts.data / totals), counts.indices, counts.indptr), shape=counts.shape)
+        roots = scipy.sparse.csr_array(
+            (np.sqrt(counts.data / totals), counts.indices, counts.indptr), shape=counts.shape
+        )
     if uniform is None:
         return roots
-    widened = sparse.csr_array((roots.data, roots.indices, roots.indptr), shape=(roots.shape[0], uniform.size))
-    return sparse.csr_array(sparse.vstack([widened, sparse.csr_array(uniform[None])], format="csr"))
+    widened = scipy.sparse.csr_array((roots.data, roots.indices, roots.indptr), shape=(roots.shape[0], uniform.size))
+    return scipy.sparse.csr_array(scipy.sparse.vstack([widened, scipy.sparse.csr_array(uniform[None])], format="csr"))
 
 
 def _uniform_roots(counts: PositionCounts, depth: int | None) -> NDArray[np.float64]:
@@ -172,11 +178,11 @@ def _uniform_roots(counts: PositionCounts, depth: int | None) -> NDArray[np.floa
     if depth is None:
         root = np.sqrt(1 / counts.vocab_size)
     else:
-        from scipy.special import gammaln, xlog1py, xlogy
-
         x, p = np.arange(depth + 1), 1 / counts.vocab_size
-        log_choose = gammaln(depth + 1) - gammaln(x + 1) - gammaln(depth - x + 1)
-        binomial = np.exp(log_choose + xlogy(x, p) + xlog1py(depth - x, -p))
+        log_choose = (
+            scipy.special.gammaln(depth + 1) - scipy.special.gammaln(x + 1) - scipy.special.gammaln(depth - x + 1)
+        )
+        binomial = np.exp(log_choose + scipy.special.xlogy(x, p) + scipy.special.xlog1py(depth - x, -p))
         root = float((binomial * np.sqrt(x / depth)).sum())
     out = np.full(n_seen + 1, root)
     out[-1] = root * np.sqrt(counts.vocab_size - n_seen)  # all unseen tokens in one column

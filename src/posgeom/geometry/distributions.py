@@ -1,10 +1,12 @@
 """Token distributions of positions, empty ones included where the policy says so."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from posgeom.corpus.counts import PositionCounts
 
@@ -22,7 +24,7 @@ class PositionDistributions:
         Row of each position: all empty positions share one.
     """
 
-    rows: sparse.csr_array
+    rows: scipy.sparse.csr_array
     row_of_position: NDArray[np.int64]
 
 
@@ -50,9 +52,11 @@ def position_distributions(counts: PositionCounts, positions: NDArray[np.int64])
     matrix = counts.matrix()[positions[occupied]]
     totals = np.repeat(np.asarray(matrix.sum(axis=1)).ravel(), np.diff(matrix.indptr))
     width = int(counts.distinct_tokens.size) + 1
-    rows = sparse.csr_array((matrix.data / totals, matrix.indices, matrix.indptr), shape=(matrix.shape[0], width))
+    rows = scipy.sparse.csr_array((matrix.data / totals, matrix.indices, matrix.indptr), shape=(matrix.shape[0], width))
     row_of_position = np.cumsum(occupied) - 1
     if not occupied.all():
         row_of_position[~occupied] = rows.shape[0]
-        rows = sparse.csr_array(sparse.vstack([rows, sparse.csr_array(uniform_row(counts)[None])], format="csr"))
+        rows = scipy.sparse.csr_array(
+            scipy.sparse.vstack([rows, scipy.sparse.csr_array(uniform_row(counts)[None])], format="csr")
+        )
     return PositionDistributions(rows, row_of_position.astype(np.int64))

@@ -1,8 +1,10 @@
 """Inner products of sparse rows: one product for frequent tokens, another for rare ones."""
 
+from __future__ import annotations
+
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 _DENSE_FROM = 0.3
 """Columns filled in this share of the rows go through a dense product, which is faster for them."""
@@ -10,7 +12,7 @@ _BLOCK_CELLS = 1 << 23
 """Cells of a dense block, so that memory stays bounded whatever the vocabulary."""
 
 
-def cross_gram(a: sparse.csr_array, b: sparse.csr_array) -> NDArray[np.float64]:
+def cross_gram(a: scipy.sparse.csr_array, b: scipy.sparse.csr_array) -> NDArray[np.float64]:
     """A B^T for two sparse matrices with the same columns.
 
     Parameters

@@ -1,11 +1,13 @@
 """Distances between token distributions: Hellinger and its relatives, by name."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from posgeom.errors import GeometryError
 from posgeom.geometry.gram import cross_gram
@@ -14,7 +16,7 @@ _RECOMPUTE_BELOW = 1e-6
 _CHUNK_PAIRS = 4096
 
 
-def hellinger_squared(rows: sparse.csr_array) -> NDArray[np.float64]:
+def hellinger_squared(rows: scipy.sparse.csr_array) -> NDArray[np.float64]:
     """Squared Hellinger distances |sqrt(mu_i) - sqrt(mu_j)|^2, in [0, 2].
 
     Parameters
@@ -38,32 +40,32 @@ def hellinger_squared(rows: sparse.csr_array) -> NDArray[np.float64]:
     return np.asarray(squared)
 
 
-def _hellinger(rows: sparse.csr_array) -> NDArray[np.float64]:
+def _hellinger(rows: scipy.sparse.csr_array) -> NDArray[np.float64]:
     return np.sqrt(hellinger_squared(rows))
 
 
-def _hellinger_normalized(rows: sparse.csr_array) -> NDArray[np.float64]:
+def _hellinger_normalized(rows: scipy.sparse.csr_array) -> NDArray[np.float64]:
     return np.sqrt(hellinger_squared(rows) / 2)
 
 
-def _fisher_rao(rows: sparse.csr_array) -> NDArray[np.float64]:
+def _fisher_rao(rows: scipy.sparse.csr_array) -> NDArray[np.float64]:
     # 2 arccos(1 - h^2/2) = 4 arcsin(h/2), which keeps its digits for close pairs.
     return np.asarray(4 * np.arcsin(np.clip(_hellinger(rows) / 2, 0, np.sqrt(0.5))))
 
 
-def _jensen_shannon(rows: sparse.csr_array) -> NDArray[np.float64]:
-    from scipy.special import xlogy
-
+def _jensen_shannon(rows: scipy.sparse.csr_array) -> NDArray[np.float64]:
     def divergence(p: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
         mixed = (p + others) / 2
-        inside = (xlogy(p, p) + xlogy(others, others)) / 2 - xlogy(mixed, mixed)
+        inside = (scipy.special.xlogy(p, p) + scipy.special.xlogy(others, others)) / 2 - scipy.special.xlogy(
+            mixed, mixed
+        )
         # Mass of the other rows outside the support of p counts with log 2 / 2.
         return np.asarray(inside.sum(axis=1) + (1 - others.sum(axis=1)) * np.log(2) / 2)
 
     return np.sqrt(np.maximum(_row_by_row(rows, divergence), 0))
 
 
-def _total_variation(rows: sparse.csr_array) -> NDArray[np.float64]:
+def _total_variation(rows: scipy.sparse.csr_array) -> NDArray[np.float64]:
     def distance(p: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray((np.abs(p - others).sum(axis=1) + 1 - others.sum(axis=1)) / 2)
 
@@ -71,7 +73,7 @@ def _total_variation(rows: sparse.csr_array) -> NDArray[np.float64]:
 
 
 def _row_by_row(
-    rows: sparse.csr_array, compare: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+    rows: scipy.sparse.csr_array, compare: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 ) -> NDArray[np.float64]:
     """Compare each row with the later ones on its own support: what lies outside has a closed form."""
     k = rows.shape[0]
@@ -101,7 +103,7 @@ class Metric:
     """
 
     name: str
-    distances: Callable[[sparse.csr_array], NDArray[np.float64]]
+    distances: Callable[[scipy.sparse.csr_array], NDArray[np.float64]]
     crossval_scale: float | None
     formula: str
 
@@ -140,7 +142,9 @@ def metric_named(name: str) -> Metric:
         raise GeometryError(f"unknown metric {name!r}: expected one of {', '.join(METRICS)}") from None
 
 
-def distribution_distances(weights: ArrayLike | sparse.csr_array, metric: str = "hellinger") -> NDArray[np.float64]:
+def distribution_distances(
+    weights: ArrayLike | scipy.sparse.csr_array, metric: str = "hellinger"
+) -> NDArray[np.float64]:
     """Distances between distributions given as a matrix.
 
     Parameters
@@ -165,7 +169,9 @@ def distribution_distances(weights: ArrayLike | sparse.csr_array, metric: str = 
     [[0.0, 0.0], [0.0, 0.0]]
     """
     try:
-        rows = sparse.csr_array(weights if sparse.issparse(weights) else np.asarray(weights, np.float64), copy=True)
+        rows = scipy.sparse.csr_array(
+            weights if scipy.sparse.issparse(weights) else np.asarray(weights, np.float64), copy=True
+        )
     except (TypeError, ValueError):
         raise GeometryError("weights are no matrix of numbers: expected shape (distributions, tokens)") from None
     if rows.ndim != 2:
@@ -180,8 +186,8 @@ def distribution_distances(weights: ArrayLike | sparse.csr_array, metric: str = 
     counts = np.diff(rows.indptr)
     # By the largest first, so that the sum of large weights cannot overflow.
     shares = rows.data / np.repeat(largest, counts)
-    scaled = sparse.csr_array((shares, rows.indices, rows.indptr), shape=rows.shape)
+    scaled = scipy.sparse.csr_array((shares, rows.indices, rows.indptr), shape=rows.shape)
     totals = np.repeat(np.asarray(scaled.sum(axis=1)).ravel(), counts)
     return metric_named(metric).distances(
-        sparse.csr_array((shares / totals, rows.indices, rows.indptr), shape=rows.shape)
+        scipy.sparse.csr_array((shares / totals, rows.indices, rows.indptr), shape=rows.shape)
     )

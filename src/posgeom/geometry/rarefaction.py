@@ -7,9 +7,11 @@ infinitely many draws of an inner product is the inner product of the averages: 
 no Monte-Carlo error (it is the Rao-Blackwell form of drawing).
 """
 
+from __future__ import annotations
+
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from posgeom.errors import GeometryError
 
@@ -84,9 +86,6 @@ def _moment_series(count: NDArray[np.int64], total: NDArray[np.int64], depth: in
 
 def _exact_sum(count: NDArray[np.int64], total: NDArray[np.int64], depth: int) -> NDArray[np.float64]:
     """E sqrt(X) by summing the probabilities within twelve standard deviations of the mean."""
-    # Here, not above: the module is slow to load, and not every use of the package needs it.
-    from scipy.special import gammaln
-
     mean, variance, _ = _moments(count, total, depth)
     reach = 12 * np.sqrt(variance) + 12
     low = np.maximum(np.maximum(count + depth - total, 0), np.floor(mean - reach).astype(np.int64))
@@ -96,13 +95,18 @@ def _exact_sum(count: NDArray[np.int64], total: NDArray[np.int64], depth: int) -
     x = np.minimum(x, high[:, None])
     c, n = count[:, None], total[:, None]
     # Factors that do not depend on x cancel in the normalisation.
-    log_p = -(gammaln(x + 1) + gammaln(c - x + 1) + gammaln(depth - x + 1) + gammaln(n - c - depth + x + 1))
+    log_p = -(
+        scipy.special.gammaln(x + 1)
+        + scipy.special.gammaln(c - x + 1)
+        + scipy.special.gammaln(depth - x + 1)
+        + scipy.special.gammaln(n - c - depth + x + 1)
+    )
     log_p[~inside] = -np.inf
     p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
     return np.asarray((p * np.sqrt(x)).sum(axis=1) / p.sum(axis=1))
 
 
-def rarefied_rows(counts: sparse.csr_array, depth: int) -> sparse.csr_array:
+def rarefied_rows(counts: scipy.sparse.csr_array, depth: int) -> scipy.sparse.csr_array:
     """Expected square-root frequencies of every row at a common depth.
 
     Parameters
@@ -125,7 +129,7 @@ def rarefied_rows(counts: sparse.csr_array, depth: int) -> sparse.csr_array:
     values[small] = _small_table(totals, depth)[rows[small], data[small]]
     pairs, where = np.unique(np.stack([data[~small], totals[rows[~small]]]), axis=1, return_inverse=True)
     values[~small] = rarefied_sqrt(pairs[0], pairs[1], depth)[where.ravel()]
-    return sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
+    return scipy.sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
 
 
 def _small_table(totals: NDArray[np.int64], depth: int) -> NDArray[np.float64]:
