@@ -14,7 +14,7 @@ from posgeom.analysis import CONVENTIONS, DEFAULT_ENCODINGS, Analysis, analyze
 from posgeom.corpus.counting import count, count_texts
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
-from posgeom.corpus.storage import read_counts, write_counts
+from posgeom.corpus.storage import read_counts
 from posgeom.corpus.tokenizer_files import load_tokenizer
 from posgeom.corpus.tokenizers import Tokenizer, TokenizerIdentity
 from posgeom.encodings.alibi import alibi, alibi_slopes
@@ -39,7 +39,7 @@ from posgeom.geometry.distance_matrix import DistanceMatrix
 from posgeom.geometry.mds import MDS, Spectrum, classical_mds
 from posgeom.geometry.metrics import METRICS, distribution_distances
 from posgeom.report.document import to_document
-from posgeom.report.files import save
+from posgeom.report.files import save, save_counts
 from posgeom.scores.effective_rank import effective_rank
 from posgeom.scores.monotonicity import Monotonicity, monotonicity
 from posgeom.scores.scorecard import EncodingScores, Scorecard, score, scorecard
@@ -96,10 +96,10 @@ __all__ = [
     "read_counts",
     "rope",
     "save",
+    "save_counts",
     "score",
     "scorecard",
     "sinusoidal",
     "stress",
     "to_document",
-    "write_counts",
 ]

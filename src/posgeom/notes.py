@@ -29,15 +29,14 @@ def notes_on(shape: Geometry, card: Scorecard, n_dims: int, *, default_encodings
             "Stress says how faithfully an encoding reproduces the geometry of the corpus. It is a diagnostic: a lower "
             "stress is not a better model."
         ),
-        "Scores carry no intervals yet: small differences may be chance.",
     ]
     names = [row.name for row in card]
     if "random" in names:
-        notes.insert(
-            1,
+        notes.append(
             "Compare encodings by scaled stress. random is nearly equidistant: an encoding that is not below it says "
-            "no more of this geometry than equal distances do.",
+            "no more of this geometry than equal distances do."
         )
+    notes.append("Scores carry no intervals yet: small differences may be chance.")
     if any(name.startswith("mds") for name in names):
         notes.append("mds is fitted to the distances it is scored on, so its scores are in-sample.")
     if "mds" in names and shape.spectrum.negative_mass > LARGE_NEGATIVE_MASS:

@@ -6,9 +6,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from posgeom.cli.options import MetricName
+from posgeom.geometry.metrics import METRICS
 from tests.cli.helpers import ENTRY, Run, visible
 
 
@@ -90,3 +93,7 @@ def test_an_8_bit_standard_output(run: Run, corpus: Path, tmp_path: Path, encodi
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
     assert "[red]" in done.stdout
+
+
+def test_the_metrics_offered_are_those_there_are() -> None:
+    assert get_args(MetricName) == tuple(METRICS)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
-from posgeom.corpus.reading import read_documents
 from posgeom.errors import CorpusError
+from tests.corpus.helpers import read_documents
 
 
 def _read(*specs: str | Path, **options: Any) -> list[DocumentBatch]:

@@ -17,7 +17,7 @@ import pytest
 
 from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
-from posgeom.corpus.reading import read_documents
+from tests.corpus.helpers import read_documents
 
 Batches = Callable[..., list[DocumentBatch]]
 Refusal = Callable[..., str]

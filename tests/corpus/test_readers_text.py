@@ -10,9 +10,10 @@ import pytest
 
 from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
-from posgeom.corpus.reading import READERS, read_documents
+from posgeom.corpus.reading import READERS
 from posgeom.corpus.sources import resolve_sources, total_bytes
 from posgeom.errors import CorpusError
+from tests.corpus.helpers import read_documents
 
 Batches = Callable[..., list[DocumentBatch]]
 Refusal = Callable[..., str]

@@ -13,10 +13,10 @@ import pytest
 
 from posgeom.corpus import documents
 from posgeom.corpus.documents import ReadOptions
-from posgeom.corpus.reading import read_documents
 from posgeom.corpus.sources import Source, resolve_sources
 from posgeom.corpus.streams import open_stream
 from posgeom.errors import CorpusError
+from tests.corpus.helpers import read_documents
 
 Refusal = Callable[..., str]
 Texts = Callable[..., list[str]]
@@ -287,9 +287,10 @@ def test_process_substitution_and_standard_input(tmp_path: Path) -> None:
     path = tmp_path / "a.txt.gz"
     path.write_bytes(gzip.compress(b"one\ntwo\n"))
     script = (
-        "import sys; from posgeom.corpus.reading import read_documents;"
+        "import sys; from posgeom.corpus.reading import read_sources;"
+        "from posgeom.corpus.sources import resolve_sources;"
         "from posgeom.corpus.documents import ReadOptions;"
-        "print([b.texts for b in read_documents(sys.argv[1:], ReadOptions())])"
+        "o = ReadOptions(); print([b.texts for b in read_sources(resolve_sources(sys.argv[1:], o), o)])"
     )
     for command in (
         'cat "$1" | "$0" -c "$2" -',

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from posgeom.analysis import analyze
 from posgeom.corpus.counting import count_texts
 from posgeom.corpus.counts import PositionCounts
-from posgeom.encodings.base import PointEncoding
 from posgeom.geometry.build import geometry
 from posgeom.geometry.distance_matrix import DistanceMatrix
 from posgeom.geometry.euclidean import euclidean_distances
@@ -113,5 +112,6 @@ def test_a_shuffled_corpus_has_no_geometry() -> None:
     real, null = (geometry(count_texts(texts, n_positions=8)) for texts in (ordered, shuffled))
     assert real.distances.mean_squared > 0.5
     assert abs(null.distances.mean_squared) < 0.05 * null.plugin.mean_squared + 2e-3
-    points = PointEncoding("line", np.arange(8.0)[:, None])
-    assert stress(points, real) is not None
+    # Unbiased around zero: without structure about half of the estimates are negative.
+    assert null.distances.negative_share > 0.2
+    assert real.distances.negative_share <= 3 / 28  # only positions 5 to 7 share a distribution

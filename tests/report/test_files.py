@@ -13,7 +13,9 @@ from posgeom.analysis import Analysis, analyze
 from posgeom.corpus.storage import read_counts
 from posgeom.encodings.base import PointEncoding
 from posgeom.errors import OutputError
+from posgeom.geometry.build import MAX_RANK_POSITIONS
 from posgeom.geometry.euclidean import euclidean_distances
+from posgeom.geometry.metrics import METRICS
 from posgeom.report import files as module
 from posgeom.report.document import to_document
 from posgeom.report.files import save, save_counts, staged_directory, staged_file
@@ -37,6 +39,8 @@ def test_the_document_follows_its_schema(analysis: Analysis) -> None:
     for case in (analysis, analyze(synthetic().counts, n_dims=16, convention="paper")):
         jsonschema.validate(to_document(case), schema)
     assert set(schema["required"]) == set(schema["properties"])
+    assert schema["properties"]["metric"]["enum"] == list(METRICS)
+    assert f"more than {MAX_RANK_POSITIONS:,}" in schema["properties"]["rank"]["description"]
 
 
 def test_every_key_of_the_schema_is_in_the_documentation() -> None:

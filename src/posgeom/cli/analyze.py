@@ -54,7 +54,7 @@ def command(
         Literal["crossval", "plugin"] | None,
         typer.Option(
             "--estimator",
-            help="Cross-validated, unbiased around zero; or plug-in, biased upwards by noise.",
+            help="Cross-validated: equal distributions lie at 0 on average. Plug-in: noise sets them apart.",
             show_default=False,
         ),
     ] = None,

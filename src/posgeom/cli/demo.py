@@ -82,8 +82,9 @@ def _synthetic(seed: int, progress: ProgressHook) -> _Study:
         (
             f"The true mean squared distance is {true_mean:.3f}; the plug-in estimate is off by "
             f"{geometry.plugin.mean_squared / true_mean - 1:+.1%}, the cross-validated one by "
-            f"{geometry.distances.mean_squared / true_mean - 1:+.1%}: 5,000 documents are plenty for 200 tokens, and "
-            "what is left is overlap in tokens too rare to be seen in both halves."
+            f"{geometry.distances.mean_squared / true_mean - 1:+.1%}: {corpus.counts.n_documents:,} documents are "
+            f"plenty for {corpus.counts.vocab_size} tokens, and what is left is overlap in tokens too rare to be seen "
+            "in both halves."
         ),
         _ranking(card),
     ]

@@ -75,8 +75,8 @@ def _run() -> int:
     except MemoryError:
         return _fail("out of memory: use a smaller -n or -d")
     except OSError as error:
-        place = shown(error.filename) if error.filename else "standard output"
-        return _fail(f"cannot write {place}: {error.strerror or error}")
+        place = shown(error.filename) if error.filename else "cannot write standard output"
+        return _fail(f"{place}: {error.strerror or error}")
     if code == EXIT_INTERRUPTED:  # also what the application returns after Ctrl-C
         print("posgeom: interrupted", file=sys.stderr)
     return code if isinstance(code, int) else 0

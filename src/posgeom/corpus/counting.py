@@ -208,7 +208,7 @@ def _count_batches(
     vocabulary = tokenizer.vocabulary()
     if vocabulary is not None:
         vocabulary, token = _sorted_vocabulary(vocabulary, token)
-    fold, position, token, counts = sum_entries(fold, position, token, counts)
+        fold, position, token, counts = sum_entries(fold, position, token, counts)
     return PositionCounts(
         fold=fold,
         position=position,

@@ -11,7 +11,7 @@ import numpy as np
 import scipy  # not its parts: they load when first used, so that importing the package stays quick
 from numpy.typing import NDArray
 
-from posgeom.corpus.tokenizers import TokenizerIdentity
+from posgeom.corpus.tokenizers import CODE_POINTS, TokenizerIdentity
 from posgeom.errors import CountsError
 
 
@@ -76,11 +76,10 @@ class PositionCounts:
                 raise CountsError(f"{name} {int(array.max())} is out of range: expected 0 to {bound - 1}")
         if int(self.count.min()) < 1:
             raise CountsError(f"a count is {int(self.count.min())}: counts are at least 1")
-        order = np.lexsort((self.token, self.position, self.fold))
-        if not np.array_equal(order, np.arange(order.size)):
+        fold, position, token = np.diff(self.fold), np.diff(self.position), np.diff(self.token)
+        if ((fold < 0) | ((fold == 0) & ((position < 0) | ((position == 0) & (token < 0))))).any():
             raise CountsError("entries are not sorted by (fold, position, token)")
-        same = (np.diff(self.fold) == 0) & (np.diff(self.position) == 0) & (np.diff(self.token) == 0)
-        if same.any():
+        if ((fold == 0) & (position == 0) & (token == 0)).any():
             raise CountsError("an entry (fold, position, token) occurs twice")
         if (self.depth_by_fold > self.documents[:, None]).any():
             raise CountsError("a position has more tokens than there are documents")
@@ -95,7 +94,7 @@ class PositionCounts:
     def _token_bound(self) -> int:
         if self.vocabulary is not None:
             return len(self.vocabulary)
-        return self.tokenizer.vocab_size or 0x110000
+        return self.tokenizer.vocab_size or CODE_POINTS
 
     @property
     def n_folds(self) -> int:

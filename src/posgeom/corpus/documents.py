@@ -39,7 +39,7 @@ class ReadOptions:
         ``"csv"``: double quotes protect separators and line breaks; ``"none"``: a quote is a character like
         any other; ``"auto"``: ``csv`` for CSV and ``none`` for TSV.
     whole_files : bool
-        A plain-text file is one document, instead of one document a line.
+        A plain-text file is one document, instead of one document per line.
     utf8_errors : str
         ``"strict"`` makes invalid UTF-8 an error that names the row, ``"replace"`` puts U+FFFD.
     batch_size : int
@@ -71,7 +71,7 @@ class DocumentBatch:
     Attributes
     ----------
     texts : list of str
-        One entry a document, empty ones included, so that rows stay aligned with labels.
+        One entry per document, empty ones included, so that rows stay aligned with labels.
     groups : list of str or None
         The group value of each document, when a group column was asked for.
     source : str

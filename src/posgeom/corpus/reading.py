@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 from posgeom.corpus.documents import DocumentBatch, Format, ReadOptions
 from posgeom.corpus.readers.columns import refuse_option
@@ -11,7 +10,7 @@ from posgeom.corpus.readers.delimited import read_csv, read_tsv
 from posgeom.corpus.readers.fasta import read_fasta
 from posgeom.corpus.readers.jsonl import read_jsonl
 from posgeom.corpus.readers.text import read_text
-from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources
+from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source
 from posgeom.corpus.streams import Stream, open_stream
 from posgeom.errors import CorpusError
 from posgeom.messages import shown
@@ -38,34 +37,6 @@ READERS: dict[Format, Reader] = {
 _FASTA_START = re.compile(rb">\s*\S[^\n]*\n[A-Za-z*-]{2,}\r?(\n|$)")
 
 
-def read_documents(
-    specs: Sequence[str | Path], options: ReadOptions, *, on_progress: Callable[[int], None] | None = None
-) -> Iterator[DocumentBatch]:
-    """Read the documents of everything named, in order.
-
-    Parameters
-    ----------
-    specs : sequence of str or Path
-        Files, glob patterns, directories, or ``-`` for standard input.
-    options : ReadOptions
-        How to read them.
-    on_progress : callable, optional
-        Called with the bytes of input, as stored on disk, used so far over all sources.
-
-    Returns
-    -------
-    iterator of DocumentBatch
-        Batches in order, none of them empty; none at all when the files hold no documents.
-
-    Raises
-    ------
-    CorpusError
-        At once when a source is missing or an option is impossible; while iterating when a file cannot be
-        read or decoded.
-    """
-    return read_sources(resolve_sources(specs, options), options, on_progress=on_progress)
-
-
 def read_sources(
     sources: Sequence[Source], options: ReadOptions, *, on_progress: Callable[[int], None] | None = None
 ) -> Iterator[DocumentBatch]:
@@ -88,7 +59,7 @@ def read_sources(
     Raises
     ------
     CorpusError
-        As for `read_documents`.
+        At once when an option is impossible; while iterating when a file cannot be read or decoded.
     """
     if options.batch_size < 1:
         raise CorpusError(f"got a batch size of {options.batch_size}: wanted at least 1")

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from posgeom.errors import TokenizerError
 
+CODE_POINTS = 0x110000
+"""Unicode code points: upper bound of the token ids of `CharTokenizer`."""
 OPEN_ID_SPACE = 2**31
 """Upper bound of the token ids of a vocabulary that grows with the corpus."""
 
@@ -86,7 +88,7 @@ def number_tokens(lengths: NDArray[np.int64], tokens: NDArray[np.int64]) -> Toke
 
 
 class ByteTokenizer(Tokenizer):
-    """One token a UTF-8 byte, 256 of them; no special tokens."""
+    """One token per UTF-8 byte, 256 of them; no special tokens."""
 
     def __init__(self) -> None:
         self.identity = TokenizerIdentity("bytes", "bytes", None, 256, 0)
@@ -100,11 +102,11 @@ class ByteTokenizer(Tokenizer):
 
 
 class CharTokenizer(Tokenizer):
-    """One token a Unicode code point, its id the code point; the vocabulary is what the corpus holds."""
+    """One token per Unicode code point, its id the code point; the vocabulary is what the corpus holds."""
 
     def __init__(self) -> None:
         self.identity = TokenizerIdentity("chars", "chars", None, None, 0)
-        self.id_space = 0x110000
+        self.id_space = CODE_POINTS
 
     def encode(self, texts: Sequence[str], n_positions: int) -> TokenBatch:
         """Split into code points."""
@@ -115,7 +117,7 @@ class CharTokenizer(Tokenizer):
 
 
 class WhitespaceTokenizer(Tokenizer):
-    """One token a run of non-space characters; the vocabulary is what the corpus holds.
+    """One token per run of non-space characters; the vocabulary is what the corpus holds.
 
     Ids are given in order of arrival and are provisional: the counter sorts the vocabulary at the end, so that
     the result does not depend on the order of the documents.

@@ -13,12 +13,19 @@ from posgeom.geometry.euclidean import euclidean_distances
 
 SMALLEST, LARGEST = 1e-100, 1e100
 """Magnitudes whose squares, and sums of squares, double precision holds."""
+MAX_N_DIMS = 1 << 16
 
 
 def check_n_positions(name: str, n_positions: int) -> None:
     """Refuse a context length without any distance."""
     if n_positions < 2:
         raise EncodingError(f"encoding {name}: n = {n_positions}, expected at least 2 positions")
+
+
+def check_width(n_dims: int) -> None:
+    """Refuse a width that no encoding has."""
+    if not 1 <= n_dims <= MAX_N_DIMS:
+        raise EncodingError(f"d = {n_dims}: expected 1 to {MAX_N_DIMS:,} dimensions")
 
 
 def as_matrix(name: str, points: ArrayLike) -> NDArray[Any]:

@@ -5,19 +5,11 @@ from numpy.typing import NDArray
 
 from posgeom.errors import EncodingError
 
-MAX_N_DIMS = 1 << 16
-
 
 def check_base(base: float) -> None:
     """Refuse a base whose frequencies double precision cannot hold."""
     if not 1e-100 <= base <= 1e100:
         raise EncodingError(f"base {base:g}: expected a positive number, from 1e-100 to 1e100")
-
-
-def check_width(n_dims: int) -> None:
-    """Refuse a width that no encoding has."""
-    if not 1 <= n_dims <= MAX_N_DIMS:
-        raise EncodingError(f"d = {n_dims}: expected 1 to {MAX_N_DIMS:,} dimensions")
 
 
 def check_offset(offset: int) -> None:

@@ -1,7 +1,6 @@
 """The paper's information-optimal encoding: classical MDS of a corpus geometry."""
 
-from posgeom.encodings.base import Encoding, PointEncoding
-from posgeom.encodings.frequencies import check_width
+from posgeom.encodings.base import Encoding, PointEncoding, check_width
 from posgeom.errors import EncodingError
 from posgeom.geometry.build import Geometry
 
@@ -35,6 +34,6 @@ def mds(geometry: Geometry, n_dims: int | None = None, *, rank: int | None = Non
         check_width(n_dims)
     if rank is not None and (rank < 1 or (n_dims is not None and rank > n_dims)):
         raise EncodingError(f"mds rank {rank}: expected 1 to the width d{'' if n_dims is None else f' = {n_dims}'}")
-    kept = min(rank or n_dims or available, n_dims or available, available)
+    kept = min(limit for limit in (rank, n_dims, available) if limit is not None)
     points = solution.embed(kept, n_dims or kept)
     return PointEncoding("mds", points, geometry.positions, geometry.n_positions)

@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.encodings.base import Encoding, FunctionEncoding
-from posgeom.encodings.frequencies import check_width
+from posgeom.encodings.base import Encoding, FunctionEncoding, check_width
 from posgeom.errors import EncodingError
 from posgeom.seeds import make_rng
 

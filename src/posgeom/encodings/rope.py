@@ -5,11 +5,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.encodings.base import Encoding, LagEncoding
+from posgeom.encodings.base import Encoding, LagEncoding, check_width
 from posgeom.encodings.frequencies import (
     check_base,
     check_offset,
-    check_width,
     inverse_frequencies,
     rotation_lag_distances,
 )

@@ -19,6 +19,7 @@ from posgeom.corpus.counts import PositionCounts
 from posgeom.errors import GeometryError
 from posgeom.geometry.gram import cross_gram
 from posgeom.geometry.rarefaction import rarefied_rows
+from posgeom.geometry.sparse_rows import append_row, divide_rows, row_sums
 from posgeom.progress import ProgressHook, silent
 from posgeom.seeds import make_rng
 
@@ -159,17 +160,8 @@ def _square_roots(
     counts: scipy.sparse.csr_array, depth: int | None, uniform: NDArray[np.float64] | None
 ) -> scipy.sparse.csr_array:
     """Square-root frequencies of a half, shape (m, V), with a last row for the positions without data."""
-    if depth is not None:
-        roots = rarefied_rows(counts, depth)
-    else:
-        totals = np.repeat(np.asarray(counts.sum(axis=1)).ravel(), np.diff(counts.indptr))
-        roots = scipy.sparse.csr_array(
-            (np.sqrt(counts.data / totals), counts.indices, counts.indptr), shape=counts.shape
-        )
-    if uniform is None:
-        return roots
-    widened = scipy.sparse.csr_array((roots.data, roots.indices, roots.indptr), shape=(roots.shape[0], uniform.size))
-    return scipy.sparse.csr_array(scipy.sparse.vstack([widened, scipy.sparse.csr_array(uniform[None])], format="csr"))
+    roots = divide_rows(counts, row_sums(counts)).sqrt() if depth is None else rarefied_rows(counts, depth)
+    return roots if uniform is None else append_row(roots, uniform)
 
 
 def _uniform_roots(counts: PositionCounts, depth: int | None) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ import scipy
 from numpy.typing import NDArray
 
 from posgeom.corpus.counts import PositionCounts
+from posgeom.geometry.sparse_rows import append_row, divide_rows, row_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,9 +18,10 @@ class PositionDistributions:
 
     Attributes
     ----------
-    rows : CSR array of float, shape (k, n_distinct + 1)
-        One distribution per row, rows sum to 1. The last column is the probability of all tokens that the corpus
-        does not hold together; lumping them is exact for every metric here, since no other row has mass there.
+    rows : CSR array of float, shape (k, n_distinct), or (k, n_distinct + 1) with empty positions
+        One distribution per row, rows sum to 1. The further column is the probability of all tokens that the
+        corpus does not hold together; lumping them is exact for every metric here, since no other row has mass
+        there.
     row_of_position : ndarray of int, shape (m,)
         Row of each position: all empty positions share one.
     """
@@ -50,13 +52,9 @@ def position_distributions(counts: PositionCounts, positions: NDArray[np.int64])
     """
     occupied = counts.depth[positions] > 0
     matrix = counts.matrix()[positions[occupied]]
-    totals = np.repeat(np.asarray(matrix.sum(axis=1)).ravel(), np.diff(matrix.indptr))
-    width = int(counts.distinct_tokens.size) + 1
-    rows = scipy.sparse.csr_array((matrix.data / totals, matrix.indices, matrix.indptr), shape=(matrix.shape[0], width))
+    rows = divide_rows(matrix, row_sums(matrix))
     row_of_position = np.cumsum(occupied) - 1
     if not occupied.all():
         row_of_position[~occupied] = rows.shape[0]
-        rows = scipy.sparse.csr_array(
-            scipy.sparse.vstack([rows, scipy.sparse.csr_array(uniform_row(counts)[None])], format="csr")
-        )
+        rows = append_row(rows, uniform_row(counts))
     return PositionDistributions(rows, row_of_position.astype(np.int64))

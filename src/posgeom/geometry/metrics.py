@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from posgeom.errors import GeometryError
 from posgeom.geometry.gram import cross_gram
+from posgeom.geometry.sparse_rows import divide_rows, row_sums
 
 _RECOMPUTE_BELOW = 1e-6
 _CHUNK_PAIRS = 4096
@@ -183,11 +184,5 @@ def distribution_distances(
     if (largest == 0).any():
         raise GeometryError(f"row {int(np.argmin(largest))} of the weights is all zero: it has no distribution")
     rows.eliminate_zeros()
-    counts = np.diff(rows.indptr)
-    # By the largest first, so that the sum of large weights cannot overflow.
-    shares = rows.data / np.repeat(largest, counts)
-    scaled = scipy.sparse.csr_array((shares, rows.indices, rows.indptr), shape=rows.shape)
-    totals = np.repeat(np.asarray(scaled.sum(axis=1)).ravel(), counts)
-    return metric_named(metric).distances(
-        scipy.sparse.csr_array((shares / totals, rows.indices, rows.indptr), shape=rows.shape)
-    )
+    shares = divide_rows(rows, largest)  # by the largest first, so that the sum of large weights cannot overflow
+    return metric_named(metric).distances(divide_rows(shares, row_sums(shares)))

@@ -14,6 +14,7 @@ import scipy
 from numpy.typing import NDArray
 
 from posgeom.errors import GeometryError
+from posgeom.geometry.sparse_rows import row_sums, with_data
 
 _SERIES_FROM = 64.0
 """Expected count from which the moment series is used; its relative error there is below 1e-7."""
@@ -121,7 +122,7 @@ def rarefied_rows(counts: scipy.sparse.csr_array, depth: int) -> scipy.sparse.cs
     CSR array of float, shape (m, V)
         Same sparsity.
     """
-    totals = np.asarray(counts.sum(axis=1), np.int64).ravel()
+    totals = row_sums(counts).astype(np.int64)
     rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     data = counts.data.astype(np.int64)
     small = data <= _SMALL
@@ -129,7 +130,7 @@ def rarefied_rows(counts: scipy.sparse.csr_array, depth: int) -> scipy.sparse.cs
     values[small] = _small_table(totals, depth)[rows[small], data[small]]
     pairs, where = np.unique(np.stack([data[~small], totals[rows[~small]]]), axis=1, return_inverse=True)
     values[~small] = rarefied_sqrt(pairs[0], pairs[1], depth)[where.ravel()]
-    return scipy.sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
+    return with_data(counts, values)
 
 
 def _small_table(totals: NDArray[np.int64], depth: int) -> NDArray[np.float64]:

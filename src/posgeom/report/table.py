@@ -11,6 +11,7 @@ from rich.text import Text
 
 from posgeom.analysis import Analysis
 from posgeom.geometry.build import Geometry
+from posgeom.geometry.depth import ENOUGH, SHARE_OF_DEEPEST
 from posgeom.messages import printable, shown
 from posgeom.scores.scorecard import EncodingScores, Scorecard
 
@@ -106,7 +107,9 @@ def _end_of(name: str, limit: int = 60) -> str:
 def _positions(geometry: Geometry) -> str:
     selection = geometry.selection
     used, n = selection.positions, geometry.n_positions
-    how = "chosen: the larger of 5 % of the deepest and 100" if selection.chosen_automatically else "as given"
+    how = "as given"
+    if selection.chosen_automatically:
+        how = f"chosen: the larger of {100 * SHARE_OF_DEEPEST:.0f} % of the deepest and {ENOUGH}"
     empty = f"{selection.empty.size:,} without data ({'uniform' if geometry.empty == 'uniform' else 'masked'})"
     return (
         f"{used.size:,} of n = {n:,} used ({_ranges(used.tolist())}); {empty}, {selection.shallow.size:,} below the "

@@ -71,8 +71,9 @@ def monotonicity(
 
     # NumPy lets go of the interpreter in the work that matters, so threads share it; sums of integers are exact.
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        counts = list(pool.map(count_block, blocks)) if len(blocks) > 1 else [count_block(rows) for rows in blocks]
-    return Monotonicity(*(sum(part) for part in zip(*counts, strict=True))) if counts else Monotonicity(0, 0, 0)
+        counts = list(pool.map(count_block, blocks))
+    violations, ties, triples = (sum(part[i] for part in counts) for i in range(3))
+    return Monotonicity(violations, ties, triples)
 
 
 def _count_block(
