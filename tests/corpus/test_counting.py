@@ -9,7 +9,7 @@ from posgeom.corpus import accumulator
 from posgeom.corpus.counting import count, count_texts
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
-from posgeom.corpus.folds import assign_folds
+from posgeom.corpus.folds import folds_of, group_digests
 from posgeom.errors import CorpusError, CountsError
 
 
@@ -25,7 +25,7 @@ def as_counter(counts: PositionCounts) -> Counter[tuple[int, int, str]]:
 
 def slow(texts: list[str], n: int, n_folds: int, keys: list[str] | None = None) -> Counter[tuple[int, int, str]]:
     out: Counter[tuple[int, int, str]] = Counter()
-    for text, fold in zip(texts, assign_folds(keys or texts, n_folds), strict=True):
+    for text, fold in zip(texts, folds_of(group_digests(keys or texts), n_folds), strict=True):
         for position, word in enumerate(text.split()[:n]):
             out[int(fold), position, word] += 1
     return out
@@ -91,7 +91,7 @@ def test_files_of_several_formats_and_their_columns(tmp_path: Path) -> None:
     assert as_counter(grouped) == as_counter(
         count(tmp_path / "b.jsonl", options=ReadOptions(group="g", column="text"), n_folds=64)
     )
-    assert set(np.unique(grouped.fold)) == set(assign_folds(["u", "v"], 64).tolist())
+    assert set(np.unique(grouped.fold)) == set(folds_of(group_digests(["u", "v"]), 64).tolist())
     assert grouped.grouped_by == "g"
 
 

@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
 
-from posgeom.corpus.folds import assign_folds
+from posgeom.corpus.folds import folds_of, group_digests, text_digests
+from posgeom.corpus.texts import Texts
 
 
 def test_known_values() -> None:
     # The first 8 bytes of BLAKE2b with that digest size: a change would make stored counts incomparable.
-    assert assign_folds(["", "a", "position", "\u4e2d"], 2**62).tolist() == [
+    assert assign(["", "a", "position", "\u4e2d"], 2**62) == [
         3797230976420062948,
         3405396810240292928,
         3595851653350799022,
@@ -14,15 +15,23 @@ def test_known_values() -> None:
     ]
 
 
+def assign(keys: list[str], n_folds: int) -> list[int]:
+    folds = folds_of(group_digests(keys), n_folds).tolist()
+    assert folds == folds_of(text_digests(Texts.from_strings(keys)), n_folds).tolist()
+    return list(folds)
+
+
 def test_folds_are_balanced_and_repeatable() -> None:
-    folds = assign_folds([f"document {i}" for i in range(20_000)], 10)
+    folds = np.array(assign([f"document {i}" for i in range(20_000)], 10))
     assert folds.min() == 0
     assert folds.max() == 9
     sizes = np.bincount(folds)
     assert (np.abs(sizes - 2000) < 5 * np.sqrt(2000 * 0.9)).all()
-    assert assign_folds(["x", "y", "x"], 7)[0] == assign_folds(["x", "y", "x"], 7)[2]
+    assert assign(["x", "y", "x"], 7)[0] == assign(["x", "y", "x"], 7)[2]
 
 
 def test_lone_surrogates_are_no_text() -> None:
     with pytest.raises(UnicodeEncodeError):
-        assign_folds(["\ud800"], 2)
+        group_digests(["\ud800"])
+    with pytest.raises(UnicodeEncodeError):
+        text_digests(Texts.from_strings(["\ud800"]))

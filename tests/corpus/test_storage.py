@@ -54,7 +54,7 @@ def damage(path: Path, **changes: object) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"schema_version": 99}, "schema 99, this version reads 1"),
+        ({"schema_version": 99}, "schema 99, this version reads 1, 2"),
         ({"n_positions": 1}, "position 3 is out of range"),
         ({"documents": "drop"}, "is damaged"),
         ({"documents": "x"}, "is damaged"),

@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from posgeom.corpus.tokenizers import CODE_POINTS, TokenizerIdentity
 from posgeom.errors import CountsError
 
+Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+"""Fold, position, token and count of each entry."""
+
 
 @dataclass(frozen=True, eq=False)
 class PositionCounts:
@@ -38,6 +41,14 @@ class PositionCounts:
         Text columns that were read; empty for plain text and FASTA.
     grouped_by : str or None
         Column that decided the folds; None when the text did.
+    engines : tuple of str
+        What computed the token ids, for tokenizers that leave a choice.
+    engine_notes : tuple of str
+        What went wrong with a faster engine; its counts were thrown away.
+    null : tuple of PositionCounts
+        Counts of null corpora: the same documents, the tokens of each permuted over its own positions.
+    null_seed : int or None
+        Seed of these permutations.
     """
 
     fold: NDArray[np.int64]
@@ -52,6 +63,10 @@ class PositionCounts:
     sources: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     grouped_by: str | None = None
+    engines: tuple[str, ...] = ()
+    engine_notes: tuple[str, ...] = ()
+    null: tuple[PositionCounts, ...] = ()
+    null_seed: int | None = None
 
     def __post_init__(self) -> None:
         arrays = (self.fold, self.position, self.token, self.count)
@@ -76,13 +91,18 @@ class PositionCounts:
                 raise CountsError(f"{name} {int(array.max())} is out of range: expected 0 to {bound - 1}")
         if int(self.count.min()) < 1:
             raise CountsError(f"a count is {int(self.count.min())}: counts are at least 1")
-        fold, position, token = np.diff(self.fold), np.diff(self.position), np.diff(self.token)
-        if ((fold < 0) | ((fold == 0) & ((position < 0) | ((position == 0) & (token < 0))))).any():
+        steps = np.diff(self.fold * self.n_positions + self.position)
+        within = np.diff(self.token)[steps == 0]
+        if (steps < 0).any() or (within < 0).any():
             raise CountsError("entries are not sorted by (fold, position, token)")
-        if ((fold == 0) & (position == 0) & (token == 0)).any():
+        if (within == 0).any():
             raise CountsError("an entry (fold, position, token) occurs twice")
         if (self.depth_by_fold > self.documents[:, None]).any():
             raise CountsError("a position has more tokens than there are documents")
+        if (self.null_seed is None) != (not self.null):
+            raise CountsError("null counts come with the seed of their permutations, and only they do")
+        if any((null.depth_by_fold != self.depth_by_fold).any() for null in self.null):
+            raise CountsError("a null corpus has other documents: its depths differ")
 
     def __repr__(self) -> str:
         return (
@@ -124,9 +144,11 @@ class PositionCounts:
     @cached_property
     def depth_by_fold(self) -> NDArray[np.int64]:
         """Sequences of each fold with a token at each position, shape (n_folds, n_positions)."""
-        flat = np.zeros(self.n_folds * self.n_positions, np.int64)
-        np.add.at(flat, self.fold * self.n_positions + self.position, self.count)
-        return flat.reshape(self.n_folds, self.n_positions)
+        # Entries are sorted by cell: the depth of a cell is a difference of running totals.
+        totals = np.concatenate([[0], np.cumsum(self.count)])
+        cells = self.fold * self.n_positions + self.position
+        bounds = np.searchsorted(cells, np.arange(self.n_folds * self.n_positions + 1))
+        return np.diff(totals[bounds]).reshape(self.n_folds, self.n_positions)
 
     @property
     def depth(self) -> NDArray[np.int64]:
@@ -150,6 +172,26 @@ class PositionCounts:
         for other in self.fold_matrices[1:]:
             total = total + other
         return total
+
+    def with_null(self, null: Sequence[Entries], seed: int) -> PositionCounts:
+        """These counts together with those of null corpora.
+
+        Parameters
+        ----------
+        null : sequence of tuple of ndarray
+            Fold, position, token and count of each.
+        seed : int
+            Of the permutations.
+
+        Returns
+        -------
+        PositionCounts
+        """
+        return replace(self, null=tuple(self._with_entries(entries) for entries in null), null_seed=seed)
+
+    def _with_entries(self, entries: Entries) -> PositionCounts:
+        fold, position, token, count = entries
+        return replace(self, fold=fold, position=position, token=token, count=count, null=(), null_seed=None)
 
     def merge(self, *others: PositionCounts) -> PositionCounts:
         """Add the counts of other corpora, counted with the same settings.
@@ -188,6 +230,9 @@ class PositionCounts:
             vocabulary=vocabulary,
             sources=tuple(s for p in parts for s in p.sources),
             columns=tuple(dict.fromkeys(c for p in parts for c in p.columns)),
+            engines=tuple(dict.fromkeys(e for p in parts for e in p.engines)),
+            engine_notes=tuple(dict.fromkeys(e for p in parts for e in p.engine_notes)),
+            null=tuple(first.merge(*rest) for first, *rest in zip(*(p.null for p in parts), strict=True)),
         )
 
     def _check_mergeable(self, other: PositionCounts) -> None:
@@ -195,6 +240,8 @@ class PositionCounts:
             ("context length n", self.n_positions, other.n_positions),
             ("number of folds", self.n_folds, other.n_folds),
             ("group column", self.grouped_by, other.grouped_by),
+            ("number of null replicates", len(self.null), len(other.null)),
+            ("seed of the null replicates", self.null_seed, other.null_seed),
         ):
             if mine != theirs:
                 raise CountsError(
@@ -209,7 +256,7 @@ class PositionCounts:
 
 def sum_entries(
     fold: NDArray[np.int64], position: NDArray[np.int64], token: NDArray[np.int64], count: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+) -> Entries:
     """Sort entries by (fold, position, token) and add those that share a key."""
     if not fold.size:
         return fold, position, token, count

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from posgeom.corpus.texts import Texts
 from posgeom.errors import CorpusError
 
 Format = Literal["auto", "text", "jsonl", "csv", "tsv", "parquet", "fasta"]
@@ -70,7 +71,7 @@ class DocumentBatch:
 
     Attributes
     ----------
-    texts : list of str
+    documents : Texts
         One entry per document, empty ones included, so that rows stay aligned with labels.
     groups : list of str or None
         The group value of each document, when a group column was asked for.
@@ -83,8 +84,13 @@ class DocumentBatch:
         None for formats without columns (text, FASTA, JSONL lines that are strings).
     """
 
-    texts: list[str]
+    documents: Texts
     groups: list[str] | None
     source: str
     first_row: int
     column: str | None = None
+
+    @property
+    def texts(self) -> list[str]:
+        """The documents as strings."""
+        return self.documents.strings()

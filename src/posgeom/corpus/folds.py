@@ -1,34 +1,75 @@
 """Which fold a document belongs to: a hash of its text, or of its group."""
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
+from posgeom.corpus.texts import Texts
 
-def assign_folds(keys: Sequence[str], n_folds: int) -> NDArray[np.int64]:
-    """Fold of each document, from its text or its group value.
+
+def text_digests(texts: Texts) -> NDArray[np.uint64]:
+    """64-bit BLAKE2b digest of each document's UTF-8.
+
+    Parameters
+    ----------
+    texts : Texts
+
+    Returns
+    -------
+    ndarray of uint64, shape (n_documents,)
+
+    Raises
+    ------
+    UnicodeEncodeError
+        When a document holds a lone surrogate, which no encoding of text allows.
+    """
+    data, starts, ends = texts.utf8()
+    view = memoryview(data)
+    return _digests(view[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+def group_digests(groups: Iterable[str]) -> NDArray[np.uint64]:
+    """64-bit BLAKE2b digest of each group's name; the same as that of an equal text.
+
+    Parameters
+    ----------
+    groups : iterable of str
+
+    Returns
+    -------
+    ndarray of uint64, shape (n_documents,)
+
+    Raises
+    ------
+    UnicodeEncodeError
+        As in `text_digests`.
+    """
+    return _digests(group.encode() for group in groups)
+
+
+def folds_of(digests: NDArray[np.uint64], n_folds: int) -> NDArray[np.int64]:
+    """Fold of each document.
 
     A hash makes the result independent of order, partitioning and number of workers, and keeps duplicates
     together.
 
     Parameters
     ----------
-    keys : sequence of str
-        Texts or group values.
+    digests : ndarray of uint64, shape (n_documents,)
+        Of texts or groups.
     n_folds : int
 
     Returns
     -------
-    ndarray of int64, shape (len(keys),)
+    ndarray of int64, shape (n_documents,)
         Folds in ``[0, n_folds)``.
-
-    Raises
-    ------
-    UnicodeEncodeError
-        When a key holds a lone surrogate, which no encoding of text allows.
     """
-    digests = b"".join(hashlib.blake2b(key.encode(), digest_size=8).digest() for key in keys)
+    return (digests % np.uint64(n_folds)).astype(np.int64)
+
+
+def _digests(keys: Iterable[bytes | memoryview]) -> NDArray[np.uint64]:
+    joined = b"".join([blake2b(key, digest_size=8).digest() for key in keys])
     # Little-endian whatever the machine, so that folds are the same everywhere.
-    return (np.frombuffer(digests, "<u8") % np.uint64(n_folds)).astype(np.int64)
+    return np.frombuffer(joined, "<u8").astype(np.uint64)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.corpus.counts import PositionCounts
+from posgeom.corpus.counts import Entries, PositionCounts
 from posgeom.corpus.documents import COUNTS_KEY
 from posgeom.corpus.tokenizers import TokenizerIdentity
 from posgeom.errors import CountsError
@@ -18,12 +19,15 @@ from posgeom.messages import one_line, shown
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+_READABLE = (1, 2)  # the first knew neither engines nor null corpora
 _COLUMNS = ("fold", "position", "token", "count")
 
 
 def write_counts(counts: PositionCounts, path: str | Path) -> None:
     """Write counts to a Parquet file: columns fold, position, token, count, and ``text`` for an open vocabulary.
+
+    A column ``replicate`` comes first where there are null corpora: 0 for the corpus, then 1, 2, ... for them.
 
     Parameters
     ----------
@@ -49,11 +53,20 @@ def write_counts(counts: PositionCounts, path: str | Path) -> None:
         "sources": list(counts.sources),
         "columns": list(counts.columns),
         "grouped_by": counts.grouped_by,
+        "engines": list(counts.engines),
+        "engine_notes": list(counts.engine_notes),
+        "null_replicates": len(counts.null),
+        "null_seed": counts.null_seed,
     }
-    columns: dict[str, Any] = {name: pa.array(getattr(counts, name), pa.int64()) for name in _COLUMNS}
+    parts = (counts, *counts.null)
+    columns: dict[str, Any] = {}
+    if counts.null:
+        columns["replicate"] = pa.array(np.repeat(np.arange(len(parts)), [part.count.size for part in parts]))
+    for name in _COLUMNS:
+        columns[name] = pa.array(np.concatenate([getattr(part, name) for part in parts]), pa.int64())
     if counts.vocabulary is not None:
         columns["text"] = pa.DictionaryArray.from_arrays(
-            pa.array(counts.token, pa.int32()), pa.array(counts.vocabulary, pa.string())
+            columns["token"].cast(pa.int32()), pa.array(counts.vocabulary, pa.string())
         )
     table = pa.table(columns).replace_schema_metadata({COUNTS_KEY: json.dumps(header).encode()})
     # A stream, not a name: Arrow takes only names that are valid Unicode.
@@ -94,13 +107,15 @@ def read_counts(path: str | Path) -> PositionCounts:
     try:
         header = json.loads(stored)
         version = _field(header, "schema_version", int)
-        if version == SCHEMA_VERSION:
+        if version in _READABLE:
             return _from_table(table, header)
     except (LookupError, TypeError, ValueError, OverflowError, RecursionError, pa.ArrowException) as error:
         raise CountsError(f"{name} is damaged ({one_line(error)}): count again") from None
     except CountsError as error:
         raise CountsError(f"{name} is damaged ({error}): count again") from None
-    raise CountsError(f"{name} has counts of schema {version}, this version reads {SCHEMA_VERSION}: count again")
+    raise CountsError(
+        f"{name} has counts of schema {version}, this version reads {', '.join(map(str, _READABLE))}: count again"
+    )
 
 
 def _field(header: dict[str, Any], key: str, kind: type | UnionType) -> Any:
@@ -127,17 +142,36 @@ def _from_table(table: "pa.Table", header: dict[str, Any]) -> PositionCounts:
         n_special_tokens=_field(identity, "n_special_tokens", int),
     )
     vocabulary_size = _field(header, "vocabulary_size", int | None)
-    return PositionCounts(
-        **{name: _integers(table, name) for name in _COLUMNS},
+    header = {"engines": [], "engine_notes": [], "null_replicates": 0, "null_seed": None} | header
+    n_null = _field(header, "null_replicates", int)
+    vocabulary = None if vocabulary_size is None else _vocabulary(table, vocabulary_size)
+    first, *null = _parts(table, n_null)
+    counts = PositionCounts(
+        *first,
         n_positions=_field(header, "n_positions", int),
         tokenizer=tokenizer,
         documents=np.array(_list(header, "documents", int), np.int64),
         empty_documents=_field(header, "empty_documents", int),
-        vocabulary=None if vocabulary_size is None else _vocabulary(table, vocabulary_size),
+        vocabulary=vocabulary,
         sources=tuple(_list(header, "sources", str)),
         columns=tuple(_list(header, "columns", str)),
         grouped_by=_field(header, "grouped_by", str | None),
+        engines=tuple(_list(header, "engines", str)),
+        engine_notes=tuple(_list(header, "engine_notes", str)),
     )
+    return counts.with_null(null, _field(header, "null_seed", int)) if n_null else counts
+
+
+def _parts(table: "pa.Table", n_null: int) -> list[Entries]:
+    """Entries of the corpus, then of each null corpus."""
+    fold, position, token, count = (_integers(table, name) for name in _COLUMNS)
+    if not n_null:
+        return [(fold, position, token, count)]
+    replicate = _integers(table, "replicate")
+    bounds = np.searchsorted(replicate, np.arange(n_null + 2))
+    if (np.diff(replicate) < 0).any() or bounds[0] != 0 or bounds[-1] != replicate.size:
+        raise ValueError(f"the replicates are not 0 to {n_null} in order")
+    return [(fold[a:b], position[a:b], token[a:b], count[a:b]) for a, b in pairwise(bounds)]
 
 
 def _integers(table: "pa.Table", name: str) -> NDArray[np.int64]:

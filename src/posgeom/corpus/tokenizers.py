@@ -9,6 +9,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from posgeom.corpus.texts import Texts
 from posgeom.errors import TokenizerError
 
 CODE_POINTS = 0x110000
@@ -66,14 +67,61 @@ class TokenBatch:
 
 
 class Tokenizer(ABC):
-    """The contract: an identity, a bound on ids, and `encode`."""
+    """The contract: an identity, a bound on ids, and `encode`.
+
+    Attributes
+    ----------
+    identity : TokenizerIdentity
+    id_space : int
+        Upper bound of the ids.
+    engine : str or None
+        What computes the ids, where there is a choice.
+    engine_note : str or None
+        What went wrong with a faster engine that was tried.
+    """
 
     identity: TokenizerIdentity
     id_space: int
+    engine: str | None = None
+    engine_note: str | None = None
 
     @abstractmethod
     def encode(self, texts: Sequence[str], n_positions: int) -> TokenBatch:
         """Tokenise with special tokens, truncate to `n_positions`, and return the content tokens."""
+
+    def check(  # noqa: B027  most have no other form to compare with
+        self, texts: Texts, n_positions: int, tokens: TokenBatch, documents: NDArray[np.int64]
+    ) -> None:
+        """Compare some documents' tokens with the reference; nothing to do where there is no other.
+
+        Parameters
+        ----------
+        texts : Texts
+        n_positions : int
+        tokens : TokenBatch
+            What `encode` gave for them.
+        documents : ndarray of int64, shape (k,)
+            The documents to compare.
+
+        Raises
+        ------
+        EngineError
+            When they differ.
+        """
+
+    def on_reference(self, note: str) -> "Tokenizer":  # noqa: ARG002  for those that have a choice
+        """Return the same tokenizer, its ids computed by the reference.
+
+        Parameters
+        ----------
+        note : str
+            Why; it becomes `engine_note`.
+
+        Returns
+        -------
+        Tokenizer
+        """
+        return self
 
     def vocabulary(self) -> list[str] | None:
         """Token strings by id, for an open vocabulary; None where the ids are fixed."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.sources import Source
+from posgeom.corpus.texts import Texts
 
 Row = tuple[int, str, str | None]
 """A document on its way into a batch: 1-based place in the source, text, group."""
@@ -36,7 +37,8 @@ def batched(
     first_row, n_characters = 1, 0
 
     def batch() -> DocumentBatch:
-        return DocumentBatch(texts, groups if options.group is not None else None, source.name, first_row, column)
+        kept = groups if options.group is not None else None
+        return DocumentBatch(Texts.from_strings(texts), kept, source.name, first_row, column)
 
     for row, text, group in rows:
         if texts and (len(texts) >= options.batch_size or n_characters + len(text) > documents.MAX_BATCH_CHARACTERS):

@@ -5,20 +5,27 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from posgeom.corpus import documents
 from posgeom.corpus.documents import COUNTS_KEY, DocumentBatch, ReadOptions
 from posgeom.corpus.messages import too_long
-from posgeom.corpus.readers.batches import Row, batched
 from posgeom.corpus.readers.columns import choose_column, group_value, missing_column
 from posgeom.corpus.sources import Source
 from posgeom.corpus.streams import Stream, decode_utf8
+from posgeom.corpus.texts import Texts
 from posgeom.errors import CorpusError
 from posgeom.messages import one_line, shown
 
 _BUFFER_BYTES = 1024 * 1024
+_AS_STRINGS = {
+    "string": pa.string(),
+    "binary": pa.string(),
+    "large_string": pa.large_string(),
+    "large_binary": pa.large_string(),
+}
 
 
 def read_parquet(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
@@ -57,7 +64,7 @@ def read_parquet(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch
         for used in {column, group} - {None}:
             if schema.names.count(used) > 1:
                 raise CorpusError(f"{name}: several columns named {shown(used, 60)}: wanted one; rename them")
-        yield from batched(_rows(file, column, stream, options), source, options, column)
+        yield from _batches(file, column, stream, options)
 
 
 def _columns(schema: Any, options: ReadOptions, source: Source) -> tuple[str, str | None]:
@@ -82,7 +89,7 @@ def _columns(schema: Any, options: ReadOptions, source: Source) -> tuple[str, st
     return column, options.group
 
 
-def _rows(file: Any, column: str, stream: Stream, options: ReadOptions) -> Iterator[Row]:
+def _batches(file: Any, column: str, stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
     source = stream.source
     size = source.size or 0
     columns = [column] if options.group in (None, column) else [column, options.group]
@@ -95,18 +102,32 @@ def _rows(file: Any, column: str, stream: Stream, options: ReadOptions) -> Itera
             batch = next(batches, None)
         if batch is None:
             return
-        texts = _strings(batch.column(column), start, source, options)
+        texts = _texts(batch.column(column), start, source, options)
         groups: list[str] | None = None
         if options.group is not None:
             values = _scalars(batch.column(options.group), start, source, options)
             groups = [group_value(value, options.group, source, row, "row") for row, value in enumerate(values, start)]
-        for i, text in enumerate(texts):
-            row = start + i
-            if len(text or "") > documents.MAX_DOCUMENT_BYTES:
-                raise too_long(source.name, row, "row")
-            yield row, text or "", None if groups is None else groups[i]
+        for first, last in _bounded(texts, start, source):
+            some = None if groups is None else groups[first:last]
+            yield DocumentBatch(texts.take(np.arange(first, last)), some, source.name, start + first, column)
+            stream.report_consumed(size * (start - 1 + last) // max(n_rows, 1))
         start += len(texts)
-        stream.report_consumed(size * (start - 1) // max(n_rows, 1))
+
+
+def _bounded(texts: Texts, start: int, source: Source) -> Iterator[tuple[int, int]]:
+    """Runs of documents that are no more than `MAX_BATCH_CHARACTERS` together; a longer document is one alone."""
+    _, starts, ends = texts.utf8()
+    sizes = ends - starts
+    for place in np.flatnonzero(sizes > documents.MAX_DOCUMENT_BYTES):
+        raise too_long(source.name, start + int(place), "row")
+    totals = np.cumsum(sizes)
+    first = 0
+    while first < sizes.size:
+        before = int(totals[first - 1]) if first else 0
+        last = int(np.searchsorted(totals, before + documents.MAX_BATCH_CHARACTERS, side="right"))
+        last = max(last, first + 1)
+        yield first, last
+        first = last
 
 
 def _rows_at_once(metadata: Any, column: str, options: ReadOptions) -> int:
@@ -119,6 +140,19 @@ def _rows_at_once(metadata: Any, column: str, options: ReadOptions) -> int:
             if chunk.path_in_schema == column and group.num_rows:
                 mean = max(mean, chunk.total_uncompressed_size // group.num_rows)
     return max(1, min(options.batch_size, documents.MAX_BATCH_CHARACTERS // mean))
+
+
+def _texts(array: Any, start: int, source: Source, options: ReadOptions) -> Texts:
+    """The column as it lies in memory, where it is valid UTF-8; else one value at a time, by the policy for errors."""
+    as_strings = _AS_STRINGS.get(str(array.type))
+    if as_strings is not None:
+        try:
+            array.view(as_strings).validate(full=True)
+        except pa.ArrowInvalid:
+            pass
+        else:
+            return Texts.from_arrow(array)
+    return Texts.from_strings([text or "" for text in _strings(array, start, source, options)])
 
 
 def _strings(array: Any, start: int, source: Source, options: ReadOptions) -> list[str | None]:

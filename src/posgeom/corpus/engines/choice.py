@@ -1,0 +1,157 @@
+"""Which engine does a tokenizer: the fastest that is known to, and that passes the self-check."""
+
+import json
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import Any
+
+from posgeom.corpus.engines.added_tokens import AddedTokens
+from posgeom.corpus.engines.base import Engine, EngineError, UnsupportedTokenizer
+from posgeom.corpus.engines.chunks import ChunkCache
+from posgeom.corpus.engines.reference import Reference
+from posgeom.corpus.engines.selfcheck import adversarial_texts, check_engine
+from posgeom.corpus.engines.spaces import split_pattern, splits_before_spaces, steps
+from posgeom.errors import TokenizerError
+from posgeom.messages import shown
+
+
+def _nanotoken(definition: str, _: Reference) -> Engine:
+    from posgeom.corpus.engines.nanotoken import Nanotoken
+
+    return Nanotoken(definition)
+
+
+def _gigatoken(definition: str, _: Reference) -> Engine:
+    from posgeom.corpus.engines.gigatoken import Gigatoken
+
+    return Gigatoken(definition)
+
+
+def _fastokens(definition: str, _: Reference) -> Engine:
+    from posgeom.corpus.engines.fastokens import Fastokens
+
+    return Fastokens(definition)
+
+
+def _chunks(_: str, reference: Reference) -> Engine:
+    return ChunkCache(reference)
+
+
+_ENGINES: dict[str, Callable[[str, Reference], Engine]] = {
+    "nanotoken": _nanotoken,
+    "gigatoken": _gigatoken,
+    "fastokens": _fastokens,
+    "chunks": _chunks,
+}
+ENGINE_NAMES = ("auto", "reference", *_ENGINES)
+"""What may be asked for."""
+
+# Kinds of tokenizer that an engine has passed all tests on: model, and the pattern that its text is split with.
+_KNOWN: dict[str, set[tuple[str, str | None]]] = {
+    "nanotoken": {("WordPiece", None)},
+    "gigatoken": {("BPE", "gpt2")},
+    "fastokens": {("BPE", "gpt2"), ("BPE", "llama3"), ("BPE", "qwen2"), ("BPE", "o200k")},
+}
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that is no engine's.
+
+    Parameters
+    ----------
+    name : str
+
+    Raises
+    ------
+    TokenizerError
+    """
+    if name not in ENGINE_NAMES:
+        raise TokenizerError(f"no tokenizer engine {shown(name, 60)}: expected one of {', '.join(ENGINE_NAMES)}")
+
+
+def choose_engine(
+    wanted: str, definition: Mapping[str, Any], reference: Reference, added: AddedTokens
+) -> tuple[Engine | None, str | None]:
+    """Choose an engine.
+
+    Parameters
+    ----------
+    wanted : str
+        One of `ENGINE_NAMES`.
+    definition : mapping
+        The ``tokenizer.json``, without padding and truncation.
+    reference : Reference
+    added : AddedTokens
+
+    Returns
+    -------
+    engine : Engine or None
+        None for the reference.
+    note : str or None
+        What went wrong with an engine that was tried.
+
+    Raises
+    ------
+    TokenizerError
+        When an engine asked for by name is not installed, or cannot do this tokenizer.
+    """
+    check_name(wanted)
+    if wanted == "reference":
+        return None, None
+    obstacle = _obstacle(definition, reference, added)
+    if obstacle is not None:
+        if wanted != "auto":
+            raise TokenizerError(f"engine {wanted} cannot do this tokenizer, {obstacle}: use auto or reference")
+        return None, None
+    notes: list[str] = []
+    for name in _ENGINES if wanted == "auto" else [wanted]:
+        if wanted == "auto" and not (_is_installed(name) and _is_known(name, definition)):
+            continue
+        if not _is_installed(name):
+            raise TokenizerError(f"engine {name} is not installed: pip install 'posgeom[fast]', or use auto")
+        try:
+            return _build(name, definition, reference, added), _joined(notes)
+        except UnsupportedTokenizer as reason:
+            if wanted != "auto":
+                raise TokenizerError(f"engine {name} cannot do this tokenizer ({reason}): use auto") from None
+        except EngineError as error:
+            notes.append(f"{error}; not used")
+    return None, _joined(notes)
+
+
+def _build(name: str, definition: Mapping[str, Any], reference: Reference, added: AddedTokens) -> Engine:
+    engine = _ENGINES[name](json.dumps(definition, ensure_ascii=False), reference)
+    vocabulary = definition["model"].get("vocab", {})
+    words = sorted(word if isinstance(word, str) else str(word[0]) for word in vocabulary)
+    texts = [text for text in adversarial_texts(words) if not added.occur_in(text)]
+    check_engine(engine, reference, texts)
+    return engine
+
+
+def _obstacle(definition: Mapping[str, Any], reference: Reference, added: AddedTokens) -> str | None:
+    if not reference.surrounds:
+        return "whose special tokens stand inside its content"
+    if not splits_before_spaces(definition):
+        return "which is not known to split its text at spaces"
+    if not added.are_plain:
+        return "whose added tokens are looked for in the normalised text"
+    if definition["model"].get("dropout"):
+        return "which draws its merges at random"
+    return None
+
+
+def _is_known(name: str, definition: Mapping[str, Any]) -> bool:
+    if name not in _KNOWN:
+        return True
+    kind = definition["model"].get("type")
+    patterns = [split_pattern(step) for step in steps(definition.get("pre_tokenizer"), "pretokenizers")]
+    pattern = next((p for p in patterns if p is not None), None)
+    return (kind, pattern) in _KNOWN[name]
+
+
+def _is_installed(name: str) -> bool:
+    return name == "chunks" or find_spec(name) is not None
+
+
+def _joined(notes: list[str]) -> str | None:
+    return "; ".join(notes) or None

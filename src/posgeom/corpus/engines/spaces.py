@@ -1,0 +1,149 @@
+r"""Where a text may be taken apart without changing its tokens: before a space that follows a non-space.
+
+The pre-tokenizers listed here end a piece there, whatever stands around it. Those that isolate white space do so at
+every space. The regular expressions of the GPT family let a space only begin a piece (`` ?\p{L}+`` and the like) or
+belong to a run of white space, none looks behind, and the one that looks ahead, ``\s+(?!\S)``, sees the same on both
+sides of such a place.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+GPT2 = r"""'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
+_CL100K = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}%s| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+_O200K = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+SPLIT_PATTERNS = {GPT2: "gpt2", _CL100K % "{1,3}": "llama3", _CL100K % "": "qwen2", _O200K: "o200k"}
+"""Regular expressions of Split pre-tokenizers that end a piece before a space after a non-space."""
+
+_ISOLATING = {"BertPreTokenizer", "Whitespace", "WhitespaceSplit"}
+# What these do to a character does not depend on what stands beyond a space, and none makes a character end in one.
+_KEEPING_NORMALIZERS = {"NFC", "NFD", "NFKC", "NFKD", "Lowercase"}
+# These may delete a character; between two spaces that would join them.
+_DELETING_NORMALIZERS = {"BertNormalizer", "StripAccents"}
+_INNER_BEHAVIORS = {"Isolated", "Contiguous", "Removed"}
+
+_WIDE_SPACES = [c.encode() for c in "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000"]
+_WIDE_SPACES += [chr(c).encode() for c in range(0x2000, 0x200B)]
+_TWO_BYTES, _THREE_BYTES = (
+    np.array([int.from_bytes(c, "big") for c in _WIDE_SPACES if len(c) == size]) for size in (2, 3)
+)
+_SPACE, _DELETE, _ASCII = 0x20, 0x7F, 0x80
+_INNER_BOUNDARY = re.compile(r"\S ")
+
+
+def steps(component: Mapping[str, Any] | None, key: str) -> list[Mapping[str, Any]]:
+    """The parts of a normaliser or pre-tokenizer, nested sequences undone.
+
+    Parameters
+    ----------
+    component : mapping or None
+        From a ``tokenizer.json``.
+    key : str
+        ``"normalizers"`` or ``"pretokenizers"``: what a sequence calls its parts.
+
+    Returns
+    -------
+    list of mapping
+    """
+    if component is None:
+        return []
+    if component.get("type") == "Sequence":
+        return [step for part in component.get(key, ()) for step in steps(part, key)]
+    return [component]
+
+
+def splits_before_spaces(definition: Mapping[str, Any]) -> bool:
+    """Whether a tokenizer gives the same tokens when its text is taken apart before a space after a non-space.
+
+    Parameters
+    ----------
+    definition : mapping
+        A ``tokenizer.json``.
+
+    Returns
+    -------
+    bool
+        False where that is not known.
+    """
+    splitter = None
+    for step in steps(definition.get("pre_tokenizer"), "pretokenizers"):
+        kind = step.get("type")
+        inner = kind == "Digits" or (kind == "Punctuation" and step.get("behavior") in _INNER_BEHAVIORS)
+        if kind in _ISOLATING:
+            splitter = splitter or "isolating"
+        elif split_pattern(step) is not None:
+            splitter = splitter or "pattern"
+        elif not inner and not (kind == "ByteLevel" and splitter):  # which hides the spaces from later steps
+            return False
+    normalizers = {step.get("type") for step in steps(definition.get("normalizer"), "normalizers")}
+    allowed = _KEEPING_NORMALIZERS | (_DELETING_NORMALIZERS if splitter == "isolating" else set())
+    added = (str(token.get("content", "")) for token in definition.get("added_tokens", ()))
+    return splitter is not None and normalizers <= allowed and not any(map(_INNER_BOUNDARY.search, added))
+
+
+def split_pattern(step: Mapping[str, Any]) -> str | None:
+    """The name of the known regular expression that a pre-tokenizer splits with, None for any other."""
+    if step.get("type") == "ByteLevel":
+        return "gpt2" if step.get("use_regex", True) else None
+    if step.get("type") != "Split" or step.get("behavior") != "Isolated" or step.get("invert"):
+        return None
+    pattern = step.get("pattern")
+    return SPLIT_PATTERNS.get(pattern.get("Regex", "")) if isinstance(pattern, Mapping) else None
+
+
+def boundaries(data: bytes) -> NDArray[np.int64]:
+    """Offsets of the spaces that follow a character which is not white space, in increasing order.
+
+    Parameters
+    ----------
+    data : bytes
+        UTF-8.
+
+    Returns
+    -------
+    ndarray of int64, shape (k,)
+        A control character counts as white space, which loses boundaries and never invents one.
+    """
+    buffer = np.frombuffer(data, np.uint8)
+    spaces = np.flatnonzero(buffer == _SPACE)
+    spaces = spaces[spaces > 0]
+    before = buffer[spaces - 1]
+    found = (before > _SPACE) & (before != _DELETE)
+    wide = np.flatnonzero(before >= _ASCII)
+    last, middle, first = (buffer[spaces[wide] - k].astype(np.int64) for k in (1, 2, 3))
+    two = middle << 8 | last
+    found[wide] = ~(np.isin(two, _TWO_BYTES) | np.isin(first << 16 | two, _THREE_BYTES))
+    return np.asarray(spaces[found])
+
+
+def is_boundary(data: bytes, space: int) -> bool:
+    """Whether a space is among the `boundaries`.
+
+    Parameters
+    ----------
+    data : bytes
+        UTF-8.
+    space : int
+        Offset of a space.
+
+    Returns
+    -------
+    bool
+    """
+    if not space:
+        return False
+    before = data[space - 1]
+    if before < _ASCII:
+        return _SPACE < before != _DELETE
+    return not data.endswith(tuple(_WIDE_SPACES), max(0, space - 3), space)

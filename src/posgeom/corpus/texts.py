@@ -1,0 +1,160 @@
+"""A run of documents as UTF-8 in one buffer, so that fast code never makes an object per document."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Texts(Sequence[str]):
+    """Documents in order: document i is ``data[starts[i]:ends[i]]``, valid UTF-8.
+
+    A sequence of `str` to whoever wants one; the strings are made when first asked for, and so is the buffer
+    of documents that came as strings.
+
+    Parameters
+    ----------
+    data : bytes
+        All documents; there may be gaps between them.
+    starts, ends : ndarray of int64, shape (n_documents,)
+        Byte offsets.
+    """
+
+    def __init__(self, data: bytes, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> None:
+        self._buffer: tuple[bytes, NDArray[np.int64], NDArray[np.int64]] | None = (data, starts, ends)
+        self._strings: list[str] | None = None
+
+    @classmethod
+    def from_strings(cls, strings: Sequence[str]) -> "Texts":
+        """Documents that are strings already.
+
+        Parameters
+        ----------
+        strings : sequence of str
+
+        Returns
+        -------
+        Texts
+        """
+        if isinstance(strings, Texts):
+            return strings
+        texts = cls.__new__(cls)
+        texts._buffer = None
+        texts._strings = list(strings)
+        return texts
+
+    @classmethod
+    def from_arrow(cls, array: Any) -> "Texts":
+        """Documents of an Arrow array, without copying them one by one; a null is an empty document.
+
+        Parameters
+        ----------
+        array : pyarrow.Array
+            Of type string, binary, large_string or large_binary, and checked to be UTF-8.
+
+        Returns
+        -------
+        Texts
+        """
+        validity, offsets_buffer, data_buffer = array.buffers()
+        wide = str(array.type).startswith("large_")
+        stored = np.frombuffer(offsets_buffer or b"\0" * 8, np.int64 if wide else np.int32)
+        offsets: NDArray[np.int64] = stored[array.offset : array.offset + len(array) + 1].astype(np.int64)
+        first, last = int(offsets[0]), int(offsets[-1])
+        data = b"" if data_buffer is None else data_buffer[first:last].to_pybytes()
+        starts, ends = offsets[:-1] - first, offsets[1:] - first
+        if array.null_count:
+            bits = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")
+            is_null = bits[array.offset : array.offset + len(array)] == 0
+            ends[is_null] = starts[is_null]
+        return cls(data, starts, ends)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        return self.strings()[index]
+
+    def __len__(self) -> int:
+        return len(self._strings) if self._strings is not None else self.utf8()[1].size
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.strings())
+
+    def __repr__(self) -> str:
+        return f"<Texts: {len(self):,} documents>"
+
+    def strings(self) -> list[str]:
+        """Return the documents as strings.
+
+        Returns
+        -------
+        list of str
+        """
+        if self._strings is None:
+            self._strings = [piece.decode() for piece in self.pieces()]
+        return self._strings
+
+    def utf8(self) -> tuple[bytes, NDArray[np.int64], NDArray[np.int64]]:
+        """Return the buffer.
+
+        Returns
+        -------
+        data, starts, ends
+            See the class.
+
+        Raises
+        ------
+        UnicodeEncodeError
+            When a string holds a lone surrogate, which no encoding of text allows.
+        """
+        if self._buffer is None:
+            encoded = [text.encode() for text in self._strings or ()]
+            ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+            starts = np.concatenate([[0], ends[:-1]]).astype(np.int64) if ends.size else ends
+            self._buffer = (b"".join(encoded), starts, ends)
+        return self._buffer
+
+    def pieces(self) -> list[bytes]:
+        """Return the documents as bytes, one object each.
+
+        Returns
+        -------
+        list of bytes
+        """
+        data, starts, ends = self.utf8()
+        return [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+
+    def contiguous(self) -> tuple[bytes, NDArray[np.int64]]:
+        """Return the documents end to end.
+
+        Returns
+        -------
+        data : bytes
+        offsets : ndarray of int64, shape (n_documents + 1,)
+            Document i is ``data[offsets[i]:offsets[i + 1]]``.
+        """
+        data, starts, ends = self.utf8()
+        if not starts.size:
+            return b"", np.zeros(1, np.int64)
+        if starts[0] == 0 and ends[-1] == len(data) and np.array_equal(starts[1:], ends[:-1]):
+            return data, np.concatenate([[0], ends]).astype(np.int64)
+        offsets = np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64)
+        return b"".join(self.pieces()), offsets
+
+    def take(self, documents: NDArray[np.int64]) -> "Texts":
+        """Choose documents, sharing the buffer.
+
+        Parameters
+        ----------
+        documents : ndarray of int64, shape (k,)
+            Their numbers, in the order wanted.
+
+        Returns
+        -------
+        Texts
+        """
+        data, starts, ends = self.utf8()
+        return Texts(data, starts[documents], ends[documents])
