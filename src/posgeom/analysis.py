@@ -95,6 +95,7 @@ def analyze(
     column: str | int | None = None,
     group: str | int | None = None,
     options: ReadOptions | None = None,
+    tokenizer_engine: str | None = None,
     workers: int | None = None,
     seed: int = 0,
     progress: ProgressHook = silent,
@@ -105,7 +106,7 @@ def analyze(
     ----------
     corpus : str, Path, sequence of these, or PositionCounts
         Files, globs, directories, ``"-"``, or counts made before.
-    tokenizer, n_positions, n_folds, column, group, options, workers
+    tokenizer, n_positions, n_folds, column, group, options, tokenizer_engine, workers
         See `count`, whose defaults they have. Fixed when counts were made, and refused with them.
     n_dims : int
         Width d of the schemes that have one.
@@ -142,7 +143,7 @@ def analyze(
     _check_items(encodings, corpus.n_positions if isinstance(corpus, PositionCounts) else length, n_dims)
     if isinstance(corpus, PositionCounts):
         fixed = {"tokenizer": tokenizer, "n_positions": n_positions, "n_folds": n_folds, "column": column}
-        fixed |= {"group": group, "options": options, "workers": workers}
+        fixed |= {"group": group, "options": options, "tokenizer_engine": tokenizer_engine, "workers": workers}
         for name, value in fixed.items():
             if value is not None:
                 raise PosgeomError(f"{name} was fixed when the counts were made: leave it out, or count again")
@@ -156,6 +157,7 @@ def analyze(
             column=column,
             group=group,
             options=options,
+            tokenizer_engine="auto" if tokenizer_engine is None else tokenizer_engine,
             workers=workers,
             progress=progress,
         )
@@ -177,6 +179,7 @@ def analyze(
         raise EncodingError("no encoding to score: name one with --encoding, or keep the default ones")
     card = scorecard(chosen, shape, progress=progress)
     notes = notes_on(shape, card, n_dims, default_encodings=default_encodings)
+    notes += tuple(f"Tokenizer engine: {note}." for note in counts.engine_notes)
     return Analysis(counts, shape, tuple(chosen), card, convention, n_dims, seed, notes)
 
 

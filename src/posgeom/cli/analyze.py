@@ -100,6 +100,7 @@ def command(
     quoting: o.QuotingOption = "auto",
     whole_files: o.WholeFilesOption = False,
     utf8_errors: o.Utf8ErrorsOption = "strict",
+    tokenizer_engine: o.EngineOption = "auto",
     workers: o.WorkersOption = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of splits and random encodings.")] = 0,
     quiet: o.QuietOption = False,
@@ -138,6 +139,7 @@ def command(
                 metric=metric,
                 n_folds=None if counts else folds,
                 options=None if counts else read_options,
+                tokenizer_engine=None if counts else tokenizer_engine,
                 workers=workers,
                 seed=seed,
                 progress=progress,
@@ -179,6 +181,7 @@ _FIXED_BY_COUNTING = {
     "quoting": "--quoting",
     "whole_files": "--whole-files",
     "utf8_errors": "--utf8-errors",
+    "tokenizer_engine": "--tokenizer-engine",
     "workers": "--workers",
 }
 

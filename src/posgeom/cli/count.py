@@ -40,6 +40,16 @@ def command(
     quoting: o.QuotingOption = "auto",
     whole_files: o.WholeFilesOption = False,
     utf8_errors: o.Utf8ErrorsOption = "strict",
+    tokenizer_engine: o.EngineOption = "auto",
+    null: Annotated[
+        int,
+        typer.Option(
+            "--null",
+            metavar="R",
+            help="Count R null corpora in the same pass: the tokens of each document permuted over its positions.",
+        ),
+    ] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the null corpora.")] = 0,
     workers: o.WorkersOption = None,
     quiet: o.QuietOption = False,
 ) -> None:
@@ -63,6 +73,9 @@ def command(
             n_positions=n_positions,
             n_folds=folds,
             options=read_options,
+            tokenizer_engine=tokenizer_engine,
+            null_replicates=null,
+            seed=seed,
             workers=workers,
             progress=progress,
         )
@@ -110,4 +123,8 @@ def _say(counts: PositionCounts, output: Path) -> None:
     typer.echo(
         f"{shown(output)}: {counts.n_documents:,} documents ({counts.empty_documents:,} empty), "
         f"{counts.n_tokens:,} tokens, n = {counts.n_positions}, V = {counts.vocab_size:,}, {counts.n_folds} folds"
+        + (f", {len(counts.null)} null" if counts.null else "")
+        + (f", ids by {'; '.join(counts.engines)}" if counts.engines else "")
     )
+    for note in counts.engine_notes:
+        typer.echo(f"note: {note}", err=True)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from posgeom.corpus.documents import Format, Quoting, Utf8Errors
+from posgeom.corpus.engines.choice import EngineName
 
 CorpusArgument = Annotated[
     list[str] | None,
@@ -62,6 +63,13 @@ Utf8ErrorsOption = Annotated[
 WorkersOption = Annotated[
     int | None,
     typer.Option("--workers", metavar="K", help="Tokenising threads. Default: one per core.", show_default=False),
+]
+EngineOption = Annotated[
+    EngineName,
+    typer.Option(
+        "--tokenizer-engine",
+        help="What computes the ids of a tokenizer.json. auto: the fastest exact way; reference: tokenizers itself.",
+    ),
 ]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No progress bars.")]
 CountsOption = Annotated[

@@ -36,7 +36,8 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
             "tokens": counts.n_tokens,
             "grouped_by": counts.grouped_by,
         },
-        "tokenizer": asdict(counts.tokenizer),
+        "tokenizer": asdict(counts.tokenizer)
+        | {"engines": list(counts.engines), "engine_notes": list(counts.engine_notes)},
         "n_positions": counts.n_positions,
         "vocab_size": counts.vocab_size,
         "n_dims": analysis.n_dims,

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal, get_args
 
 from posgeom.corpus.engines.added_tokens import AddedTokens
 from posgeom.corpus.engines.base import Engine, EngineError, UnsupportedTokenizer
@@ -43,15 +43,36 @@ _ENGINES: dict[str, Callable[[str, Reference], Engine]] = {
     "fastokens": _fastokens,
     "chunks": _chunks,
 }
-ENGINE_NAMES = ("auto", "reference", *_ENGINES)
+EngineName = Literal["auto", "reference", "nanotoken", "gigatoken", "fastokens", "chunks"]
 """What may be asked for."""
 
-# Kinds of tokenizer that an engine has passed all tests on: model, and the pattern that its text is split with.
-_KNOWN: dict[str, set[tuple[str, str | None]]] = {
-    "nanotoken": {("WordPiece", None)},
-    "gigatoken": {("BPE", "gpt2")},
-    "fastokens": {("BPE", "gpt2"), ("BPE", "llama3"), ("BPE", "qwen2"), ("BPE", "o200k")},
+Kind = tuple[str, tuple[str, ...], tuple[str, ...]]
+"""Model, normalizers and pre-tokenizers, each with the options that change what an engine has to do."""
+
+_BYTES = "ByteLevel, bytes only"
+_MODEL_OPTIONS = ("ignore_merges", "byte_fallback", "fuse_unk", "continuing_subword_prefix", "end_of_word_suffix")
+KNOWN: dict[str, frozenset[Kind]] = {
+    "nanotoken": frozenset(
+        {
+            ("WordPiece", ("BertNormalizer",), ("BertPreTokenizer",)),
+            ("WordPiece", (), ("BertPreTokenizer",)),
+            ("WordPiece", ("NFKC", "Lowercase"), ("Whitespace",)),
+            ("WordPiece", ("NFD",), ("WhitespaceSplit", "Punctuation")),
+        }
+    ),
+    "gigatoken": frozenset({("BPE", (), ("ByteLevel",))}),
+    "fastokens": frozenset(
+        {
+            ("BPE", (), ("ByteLevel",)),
+            ("BPE", (), ("Split llama3", _BYTES)),
+            ("BPE, ignore_merges", (), ("Split llama3", _BYTES)),
+            ("BPE", ("NFC",), ("Split qwen2", _BYTES)),
+            ("BPE", (), ("Split o200k", _BYTES)),
+            ("BPE, ignore_merges", (), ("Split o200k", _BYTES)),
+        }
+    ),
 }
+"""Kinds of tokenizer that a compiled engine does exactly, as far as adversarial texts can tell; each is tested so."""
 
 
 def check_name(name: str) -> None:
@@ -65,8 +86,9 @@ def check_name(name: str) -> None:
     ------
     TokenizerError
     """
-    if name not in ENGINE_NAMES:
-        raise TokenizerError(f"no tokenizer engine {shown(name, 60)}: expected one of {', '.join(ENGINE_NAMES)}")
+    if name not in get_args(EngineName):
+        names = ", ".join(get_args(EngineName))
+        raise TokenizerError(f"no tokenizer engine {shown(name, 60)}: expected one of {names}")
 
 
 def choose_engine(
@@ -77,7 +99,7 @@ def choose_engine(
     Parameters
     ----------
     wanted : str
-        One of `ENGINE_NAMES`.
+        An `EngineName`.
     definition : mapping
         The ``tokenizer.json``, without padding and truncation.
     reference : Reference
@@ -107,6 +129,8 @@ def choose_engine(
     for name in _ENGINES if wanted == "auto" else [wanted]:
         if wanted == "auto" and not (_is_installed(name) and _is_known(name, definition)):
             continue
+        if not _is_known(name, definition):
+            raise TokenizerError(f"engine {name} is not known to do this kind of tokenizer exactly: use auto")
         if not _is_installed(name):
             raise TokenizerError(f"engine {name} is not installed: pip install 'posgeom[fast]', or use auto")
         try:
@@ -129,24 +153,50 @@ def _build(name: str, definition: Mapping[str, Any], reference: Reference, added
 
 
 def _obstacle(definition: Mapping[str, Any], reference: Reference, added: AddedTokens) -> str | None:
+    if definition["model"].get("dropout"):
+        return "which draws its merges at random"
     if not reference.surrounds:
         return "whose special tokens stand inside its content"
     if not splits_before_spaces(definition):
         return "which is not known to split its text at spaces"
     if not added.are_plain:
         return "whose added tokens are looked for in the normalised text"
-    if definition["model"].get("dropout"):
-        return "which draws its merges at random"
     return None
 
 
+def kind_of(definition: Mapping[str, Any]) -> Kind:
+    """What kind of tokenizer this is.
+
+    Parameters
+    ----------
+    definition : mapping
+        A ``tokenizer.json``.
+
+    Returns
+    -------
+    Kind
+    """
+    model = definition["model"]
+    options = [key for key in _MODEL_OPTIONS if model.get(key) and model.get(key) != "##"]  # the usual of WordPiece
+    normalizers = steps(definition.get("normalizer"), "normalizers")
+    splits = steps(definition.get("pre_tokenizer"), "pretokenizers")
+    return (
+        ", ".join([str(model.get("type")), *options]),
+        tuple(str(step.get("type")) for step in normalizers),
+        tuple(map(_split_name, splits)),
+    )
+
+
+def _split_name(step: Mapping[str, Any]) -> str:
+    if step.get("type") == "Split":
+        return f"Split {split_pattern(step)}"
+    if step.get("type") == "ByteLevel":
+        return "ByteLevel" if split_pattern(step) else _BYTES
+    return str(step.get("type"))
+
+
 def _is_known(name: str, definition: Mapping[str, Any]) -> bool:
-    if name not in _KNOWN:
-        return True
-    kind = definition["model"].get("type")
-    patterns = [split_pattern(step) for step in steps(definition.get("pre_tokenizer"), "pretokenizers")]
-    pattern = next((p for p in patterns if p is not None), None)
-    return (kind, pattern) in _KNOWN[name]
+    return name not in KNOWN or kind_of(definition) in KNOWN[name]
 
 
 def _is_installed(name: str) -> bool:

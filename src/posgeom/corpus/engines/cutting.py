@@ -68,7 +68,7 @@ def cut(texts: Texts, n_bytes: int) -> tuple[Texts, NDArray[np.bool_]]:
     is_cut = np.zeros(starts.size, np.bool_)
     new_ends = ends
     for i in np.flatnonzero(ends - starts > n_bytes):
-        place = _boundary(data, int(starts[i]) + n_bytes, int(ends[i]))
+        place = _boundary(data, int(starts[i]) + max(n_bytes, 1), int(ends[i]))
         if place is not None:
             if new_ends is ends:
                 new_ends = ends.copy()

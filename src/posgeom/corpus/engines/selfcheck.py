@@ -83,8 +83,16 @@ def adversarial_texts(words: Sequence[str] = (), seed: int = 0, n_mixed: int = _
     pool = [*FRAGMENTS, *chosen]
     for _ in range(n_mixed):
         joint = rng.choice(["", " ", " ", "  "])
-        texts.append(joint.join(rng.choices(pool, k=rng.randint(1, 24))))
+        pieces = rng.choices(pool, k=rng.randint(1, 24)) + [_any_character(rng) for _ in range(rng.randint(0, 3))]
+        rng.shuffle(pieces)
+        texts.append(joint.join(pieces))
     return texts
+
+
+def _any_character(rng: random.Random) -> str:
+    below = rng.choice([0x80, 0x800, 0xD800, 0x20000, 0x110000])
+    code = rng.randrange(below)
+    return chr(code if not 0xD800 <= code < 0xE000 else code - 0x800)
 
 
 def check_engine(engine: Engine, reference: Reference, texts: Sequence[str], n_tokens: int = 10_000) -> None:

@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posgeom.corpus.engines.base import Ragged
+from posgeom.corpus.engines.cutting import cut, first_tokens
+from posgeom.corpus.engines.reference import Reference
+from posgeom.corpus.engines.selfcheck import adversarial_texts
+from posgeom.corpus.texts import Texts
+from tests.corpus.engines.helpers import make
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["a", "bcd", " ", "\u4e2d", "\xa0", "\n"]), max_size=30).map("".join), max_size=8
+    ),
+    st.integers(0, 40),
+)
+def test_cut(strings: list[str], n_bytes: int) -> None:
+    texts = Texts.from_strings(strings)
+    short, is_cut = cut(texts, n_bytes)
+    for whole, part, lost in zip(strings, short, is_cut, strict=True):
+        assert whole.startswith(part)
+        assert lost == (part != whole)
+        if lost:
+            assert len(part.encode()) >= n_bytes
+            assert whole[len(part)] == " "
+            assert not part[-1].isspace()
+
+
+def test_agrees_with_tokenising_everything(kind: str) -> None:
+    reference = Reference(make(kind))
+    strings = [t for t in adversarial_texts(seed=5, n_mixed=600) if "<|" not in t and "[" not in t]
+    strings += [" ".join(strings[i : i + 50]) for i in range(0, 400, 50)]
+    texts = Texts.from_strings(strings)
+    for n in (1, 3, 16, 64):
+        lengths, ids = first_tokens(texts, n, lambda some, n=n: reference.encode(some, n))  # type: ignore[misc]
+        wanted = reference.encode(texts, n)
+        np.testing.assert_array_equal(lengths, wanted[0])
+        np.testing.assert_array_equal(ids, wanted[1])
+
+
+@pytest.mark.parametrize("word", ["word ", "a ", "\u4e2d ", "supercalifragilistic "])
+def test_a_long_document_costs_what_a_short_one_does(word: str) -> None:
+    reference = Reference(make("bert"))
+    n, handed = 128, []
+
+    def encode(texts: Texts) -> Ragged:
+        handed.append(sum(map(len, texts.pieces())))
+        return reference.encode(texts, 10**6)
+
+    lengths, _ = first_tokens(Texts.from_strings([word * 260_000]), n, encode)
+    assert lengths.tolist() == [n]
+    assert sum(handed) < 20_000
+
+
+def test_a_text_without_any_place_to_cut_is_tokenised_whole() -> None:
+    reference = Reference(make("bert"))
+    lengths, _ = first_tokens(Texts.from_strings(["ab,cd;" * 2000]), 50, lambda some: reference.encode(some, 50))
+    assert lengths.tolist() == [50]

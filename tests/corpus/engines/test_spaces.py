@@ -1,0 +1,129 @@
+import sys
+import unicodedata
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+
+from posgeom.corpus.engines.selfcheck import FRAGMENTS, adversarial_texts
+from posgeom.corpus.engines.spaces import boundaries, is_boundary, splits_before_spaces
+from tests.corpus.engines.helpers import definition, make
+
+SPACED = st.lists(st.sampled_from([*FRAGMENTS, " ", " ", "a "]), max_size=12).map("".join)
+
+
+def slow_boundaries(text: str) -> list[int]:
+    found = []
+    for i, character in enumerate(text):
+        before = text[i - 1] if i else " "
+        if character == " " and not before.isspace() and not (before < " " or before == "\x7f"):
+            found.append(len(text[:i].encode()))
+    return found
+
+
+@given(SPACED)
+def test_boundaries_are_spaces_after_a_non_space(text: str) -> None:
+    data = text.encode()
+    assert boundaries(data).tolist() == slow_boundaries(text)
+    spaces = [i for i, byte in enumerate(data) if byte == 0x20]
+    assert [i for i in spaces if is_boundary(data, i)] == slow_boundaries(text)
+
+
+def test_every_kind_of_white_space_is_known() -> None:
+    for code in range(sys.maxunicode + 1):
+        if not 0xD800 <= code < 0xE000:
+            character = chr(code)
+            if character.isspace():
+                data = ("y" + character + " x").encode()
+                assert len(data) - 2 not in boundaries(data), hex(code)
+
+
+def test_a_text_may_be_taken_apart_there(kind: str) -> None:
+    tokenizer = make(kind)
+    assert splits_before_spaces(definition(tokenizer))
+    for text in adversarial_texts(seed=3, n_mixed=600):
+        if "<|" in text or "[" in text:
+            continue
+        data = text.encode()
+        cuts = [0, *boundaries(data).tolist(), len(data)]
+        pieces = [data[a:b].decode() for a, b in pairwise(cuts)]
+        *parts, whole = tokenizer.encode_batch_fast([*pieces, text], add_special_tokens=False)
+        assert [i for part in parts for i in part.ids] == whole.ids, ascii(text)
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+def test_no_character_is_normalised_to_one_that_ends_in_a_space(form: Any) -> None:
+    # Else a text could not be taken apart after it: what is a non-space before would be a space after.
+    for code in range(sys.maxunicode + 1):
+        character = chr(code)
+        if not 0xD800 <= code < 0xE000 and not character.isspace():
+            assert not unicodedata.normalize(form, character)[-1:].isspace(), hex(code)
+            assert not character.lower()[-1:].isspace()
+
+
+def define(pre_tokenizer: Any, normalizer: Any = None, added: str | None = None) -> dict[str, Any]:
+    tokenizer = Tokenizer(models.WordLevel({"a": 0}, unk_token="a"))
+    if pre_tokenizer is not None:
+        tokenizer.pre_tokenizer = pre_tokenizer
+    if normalizer is not None:
+        tokenizer.normalizer = normalizer
+    if added is not None:
+        tokenizer.add_tokens([added])
+    return definition(tokenizer)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"pre_tokenizer": None}, False),
+        ({"pre_tokenizer": pre_tokenizers.Metaspace()}, False),
+        ({"pre_tokenizer": pre_tokenizers.CharDelimiterSplit("x")}, False),
+        ({"pre_tokenizer": pre_tokenizers.Split(Regex(r"\w+ \w+"), "isolated")}, False),
+        ({"pre_tokenizer": pre_tokenizers.Split(" ", "merged_with_previous")}, False),
+        ({"pre_tokenizer": pre_tokenizers.Punctuation()}, False),
+        ({"pre_tokenizer": pre_tokenizers.Digits()}, False),
+        ({"pre_tokenizer": pre_tokenizers.ByteLevel(use_regex=False)}, False),
+        (
+            {
+                "pre_tokenizer": pre_tokenizers.Sequence(
+                    [pre_tokenizers.ByteLevel(use_regex=False), pre_tokenizers.Whitespace()]
+                )
+            },
+            False,
+        ),
+        (
+            {
+                "pre_tokenizer": pre_tokenizers.Sequence(
+                    [pre_tokenizers.Punctuation("merged_with_previous"), pre_tokenizers.Whitespace()]
+                )
+            },
+            False,
+        ),
+        ({"pre_tokenizer": pre_tokenizers.ByteLevel(), "normalizer": normalizers.StripAccents()}, False),
+        ({"pre_tokenizer": pre_tokenizers.Whitespace(), "normalizer": normalizers.StripAccents()}, True),
+        ({"pre_tokenizer": pre_tokenizers.Whitespace(), "normalizer": normalizers.Replace("a", " ")}, False),
+        ({"pre_tokenizer": pre_tokenizers.Whitespace(), "normalizer": normalizers.Prepend("_")}, False),
+        ({"pre_tokenizer": pre_tokenizers.Whitespace(), "added": "New York"}, False),
+        ({"pre_tokenizer": pre_tokenizers.Whitespace(), "added": "  "}, True),
+        ({"pre_tokenizer": pre_tokenizers.Whitespace(), "added": " x"}, True),
+    ],
+)
+def test_what_is_not_known_to_split_there_is_left_alone(settings: dict[str, Any], expected: bool) -> None:
+    assert splits_before_spaces(define(**settings)) is expected
+
+
+def test_a_deleted_character_between_spaces_would_join_them() -> None:
+    # Why StripAccents is refused with a regular expression: the pieces of the parts are not those of the whole.
+    tokenizer = make("gpt2")
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents()])
+    text = "x  \u0301  y"
+    place = int(boundaries(text.encode())[-1])
+    halves = [text.encode()[:place].decode(), text.encode()[place:].decode()]
+    apart = [i for half in halves for i in tokenizer.encode(half).ids]
+    assert apart != tokenizer.encode(text).ids
+    assert not splits_before_spaces(definition(tokenizer))
+    assert np.array_equal(boundaries(b"x  y"), [1])
