@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers
 
 from posgeom.corpus import accumulator
 from posgeom.corpus.counting import count, count_texts
@@ -152,3 +153,60 @@ def test_default_tokenizer(tmp_path: Path) -> None:
 def test_bad_input(texts: object, settings: dict[str, object], message: str) -> None:
     with pytest.raises((CorpusError, CountsError), match=message):
         count_texts(texts, **settings)  # type: ignore[arg-type]
+
+
+CHECKSUMS = {
+    "sst2": ("sentence", 128, "d98f163f84a00797"),
+    "imdb": ("text", 256, "9721b3a2d8eec08a"),
+}
+"""Column, context length and the first digits of the checksum of the counts by BERT's tokenizer, ten folds."""
+
+
+@pytest.mark.parametrize("engine", ["auto", "chunks"])
+@pytest.mark.parametrize("name", CHECKSUMS)
+def test_public_corpora_give_the_same_counts_everywhere(data_dir: Path, bert: Path, name: str, engine: str) -> None:
+    column, n, expected = CHECKSUMS[name]
+    options = ReadOptions(batch_size=1500 if engine == "auto" else 4000)
+    path = data_dir / f"{name}.parquet"
+    counts = count(
+        path, bert, n_positions=n, column=column, options=options, tokenizer_engine=engine, workers=1 + (name == "imdb")
+    )
+    assert counts.checksum.startswith(expected)
+    assert not counts.engine_notes
+
+
+def test_the_reference_gives_the_same_counts(data_dir: Path, bert: Path) -> None:
+    column, n, expected = CHECKSUMS["sst2"]
+    counts = count(data_dir / "sst2.parquet", bert, n_positions=n, column=column, tokenizer_engine="reference")
+    assert counts.checksum.startswith(expected)
+    assert counts.engines[0].startswith("tokenizers")
+
+
+def test_a_checksum_sees_every_number() -> None:
+    texts = ["a b", "b c", "c a b"]
+    settings: list[dict[str, object]] = [
+        {},
+        {"n_positions": 5},
+        {"n_folds": 3},
+        {"null_replicates": 1},
+        {"null_replicates": 1, "seed": 1},
+    ]
+    found = [count_texts(texts * 9, **({"n_positions": 4, "n_folds": 2} | s)).checksum for s in settings]  # type: ignore[arg-type]
+    found += [count_texts(other, n_positions=4, n_folds=2).checksum for other in (texts, ["a b", "b d", "d a b"] * 9)]
+    assert len(set(found)) == len(found)
+    assert count_texts(texts[::-1] * 9, n_positions=4, n_folds=2).checksum == found[0]
+
+
+def test_long_contexts_and_large_vocabularies() -> None:
+    n, vocab_size = 131_072, 262_144
+    tokenizer = Tokenizer(models.WordLevel({f"w{i}": i for i in range(vocab_size)}, unk_token="w0"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    ids = [(i * 7919) % vocab_size for i in range(n + 10)]
+    long = " ".join(f"w{i}" for i in ids)
+    counts = count_texts([long, "w262143 w5", long + " x"], tokenizer, n_positions=n, null_replicates=1)
+    assert counts.depth[[0, 1, 2, n - 1]].tolist() == [3, 3, 2, 2]
+    assert counts.vocab_size == vocab_size
+    at = (counts.position == n - 1).nonzero()[0]
+    assert set(counts.token[at].tolist()) == {ids[n - 1]}
+    assert counts.count[at].sum() == 2
+    assert counts.null[0].n_tokens == counts.n_tokens == 2 * n + 2

@@ -125,6 +125,7 @@ def _say(counts: PositionCounts, output: Path) -> None:
         f"{counts.n_tokens:,} tokens, n = {counts.n_positions}, V = {counts.vocab_size:,}, {counts.n_folds} folds"
         + (f", {len(counts.null)} null" if counts.null else "")
         + (f", ids by {'; '.join(counts.engines)}" if counts.engines else "")
+        + f", sha256 {counts.checksum[:12]}"
     )
     for note in counts.engine_notes:
         typer.echo(f"note: {note}", err=True)

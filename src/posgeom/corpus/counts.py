@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -130,6 +131,23 @@ class PositionCounts:
     def n_tokens(self) -> int:
         """Content tokens counted."""
         return int(self.count.sum())
+
+    @cached_property
+    def checksum(self) -> str:
+        """SHA-256 of the numbers, in hexadecimal: equal where counts are, whatever counted them and where.
+
+        Over context length, folds, documents by fold, empty documents, fold, position, token and count of every
+        entry as little-endian 64-bit integers, then the words of an open vocabulary, then the null corpora.
+        """
+        digest = hashlib.sha256()
+        sizes = np.array([self.n_positions, self.n_folds, self.empty_documents, len(self.null)])
+        for array in (sizes, self.documents, self.fold, self.position, self.token, self.count):
+            digest.update(array.astype("<i8").tobytes())
+        for word in self.vocabulary or ():
+            digest.update(word.encode() + b"\0")
+        for null in self.null:
+            digest.update(null.checksum.encode())
+        return digest.hexdigest()
 
     @cached_property
     def distinct_tokens(self) -> NDArray[np.int64]:
