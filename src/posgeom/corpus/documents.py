@@ -13,7 +13,7 @@ Quoting = Literal["auto", "csv", "none"]
 MAX_DOCUMENT_BYTES = 256 * 1024 * 1024
 """A longer document is refused, so that memory stays bounded whatever the file holds."""
 
-MAX_BATCH_CHARACTERS = 16 * 1024 * 1024
+MAX_BATCH_CHARACTERS = 2 * 1024 * 1024
 """A batch of several documents holds no more characters than this; a longer document travels alone."""
 
 
@@ -54,7 +54,7 @@ class ReadOptions:
     quoting: Quoting = "auto"
     whole_files: bool = False
     utf8_errors: Utf8Errors = "strict"
-    batch_size: int = 2000
+    batch_size: int = 4000
 
     def __post_init__(self) -> None:
         for name, value, choices in (

@@ -25,9 +25,7 @@ def text_digests(texts: Texts) -> NDArray[np.uint64]:
     UnicodeEncodeError
         When a document holds a lone surrogate, which no encoding of text allows.
     """
-    data, starts, ends = texts.utf8()
-    view = memoryview(data)
-    return _digests(view[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True))
+    return _digests(texts.pieces())
 
 
 def group_digests(groups: Iterable[str]) -> NDArray[np.uint64]:
@@ -46,7 +44,7 @@ def group_digests(groups: Iterable[str]) -> NDArray[np.uint64]:
     UnicodeEncodeError
         As in `text_digests`.
     """
-    return _digests(group.encode() for group in groups)
+    return _digests([group.encode() for group in groups])
 
 
 def folds_of(digests: NDArray[np.uint64], n_folds: int) -> NDArray[np.int64]:
@@ -69,7 +67,7 @@ def folds_of(digests: NDArray[np.uint64], n_folds: int) -> NDArray[np.int64]:
     return (digests % np.uint64(n_folds)).astype(np.int64)
 
 
-def _digests(keys: Iterable[bytes | memoryview]) -> NDArray[np.uint64]:
+def _digests(keys: list[bytes]) -> NDArray[np.uint64]:
     joined = b"".join([blake2b(key, digest_size=8).digest() for key in keys])
     # Little-endian whatever the machine, so that folds are the same everywhere.
     return np.frombuffer(joined, "<u8").astype(np.uint64)

@@ -24,6 +24,7 @@ class Texts(Sequence[str]):
     def __init__(self, data: bytes, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> None:
         self._buffer: tuple[bytes, NDArray[np.int64], NDArray[np.int64]] | None = (data, starts, ends)
         self._strings: list[str] | None = None
+        self._pieces: list[bytes] | None = None
 
     @classmethod
     def from_strings(cls, strings: Sequence[str]) -> "Texts":
@@ -42,6 +43,7 @@ class Texts(Sequence[str]):
         texts = cls.__new__(cls)
         texts._buffer = None
         texts._strings = list(strings)
+        texts._pieces = None
         return texts
 
     @classmethod
@@ -111,7 +113,7 @@ class Texts(Sequence[str]):
             When a string holds a lone surrogate, which no encoding of text allows.
         """
         if self._buffer is None:
-            encoded = [text.encode() for text in self._strings or ()]
+            self._pieces = encoded = [text.encode() for text in self._strings or ()]
             ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
             starts = np.concatenate([[0], ends[:-1]]).astype(np.int64) if ends.size else ends
             self._buffer = (b"".join(encoded), starts, ends)
@@ -124,8 +126,10 @@ class Texts(Sequence[str]):
         -------
         list of bytes
         """
-        data, starts, ends = self.utf8()
-        return [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+        if self._pieces is None:
+            data, starts, ends = self.utf8()
+            self._pieces = [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+        return self._pieces
 
     def contiguous(self) -> tuple[bytes, NDArray[np.int64]]:
         """Return the documents end to end.

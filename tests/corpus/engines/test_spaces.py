@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from posgeom.corpus.engines.selfcheck import FRAGMENTS, adversarial_texts
-from posgeom.corpus.engines.spaces import boundaries, is_boundary, splits_before_spaces
+from posgeom.corpus.engines.spaces import (
+    boundaries,
+    is_boundary,
+    punctuation_boundaries,
+    splits_at_punctuation,
+    splits_before_spaces,
+)
 from tests.corpus.engines.helpers import definition, make
 
 SPACED = st.lists(st.sampled_from([*FRAGMENTS, " ", " ", "a "]), max_size=12).map("".join)
@@ -53,6 +59,26 @@ def test_a_text_may_be_taken_apart_there(kind: str) -> None:
         pieces = [data[a:b].decode() for a, b in pairwise(cuts)]
         *parts, whole = tokenizer.encode_batch_fast([*pieces, text], add_special_tokens=False)
         assert [i for part in parts for i in part.ids] == whole.ids, ascii(text)
+
+
+@pytest.mark.parametrize("kind", ["bert", "bert-cased", "wordpiece-plain"])
+def test_or_around_punctuation(kind: str) -> None:
+    tokenizer = make(kind)
+    assert splits_at_punctuation(definition(tokenizer))
+    texts = [t for t in adversarial_texts(seed=4, n_mixed=600) if "[" not in t]
+    for text in [*texts, "=\u0338x", "a\u0301.\u0301b", "<\u0338", "!\u200b!"]:
+        data = text.encode()
+        cuts = [0, *punctuation_boundaries(data).tolist(), len(data)]
+        pieces = [data[a:b].decode() for a, b in pairwise(cuts)]
+        *parts, whole = tokenizer.encode_batch_fast([*pieces, text], add_special_tokens=False)
+        assert [i for part in parts for i in part.ids] == whole.ids, ascii(text)
+
+
+def test_punctuation_that_is_composed_stays_with_what_follows() -> None:
+    assert not splits_at_punctuation(definition(make("words-punctuation")))
+    assert not splits_at_punctuation(definition(make("gpt2")))
+    assert punctuation_boundaries(b"ab, (c) d").tolist() == [2, 3, 4, 5, 6, 7]
+    assert not punctuation_boundaries(b"").size
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])

@@ -10,7 +10,14 @@ from posgeom.corpus.engines.base import Engine, EngineError, UnsupportedTokenize
 from posgeom.corpus.engines.chunks import ChunkCache
 from posgeom.corpus.engines.reference import Reference
 from posgeom.corpus.engines.selfcheck import adversarial_texts, check_engine
-from posgeom.corpus.engines.spaces import split_pattern, splits_before_spaces, steps
+from posgeom.corpus.engines.spaces import (
+    boundaries,
+    punctuation_boundaries,
+    split_pattern,
+    splits_at_punctuation,
+    splits_before_spaces,
+    steps,
+)
 from posgeom.errors import TokenizerError
 from posgeom.messages import shown
 
@@ -33,8 +40,9 @@ def _fastokens(definition: str, _: Reference) -> Engine:
     return Fastokens(definition)
 
 
-def _chunks(_: str, reference: Reference) -> Engine:
-    return ChunkCache(reference)
+def _chunks(definition: str, reference: Reference) -> Engine:
+    fine = splits_at_punctuation(json.loads(definition))
+    return ChunkCache(reference, punctuation_boundaries if fine else boundaries)
 
 
 _ENGINES: dict[str, Callable[[str, Reference], Engine]] = {

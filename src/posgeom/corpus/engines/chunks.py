@@ -1,6 +1,7 @@
 """A cache of the ids of text chunks between spaces: the ids come from the reference, once for each distinct chunk."""
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,19 @@ MAX_ITEMS = 16_000_000
 
 
 class ChunkCache(Engine):
-    """The reference, asked once for each distinct chunk; for tokenizers of which `splits_before_spaces` holds."""
+    """The reference, asked once for each distinct chunk; for tokenizers of which `splits_before_spaces` holds.
 
-    def __init__(self, reference: Reference) -> None:
+    Parameters
+    ----------
+    reference : Reference
+    find_boundaries : callable
+        Gives the offsets at which UTF-8 may be taken apart.
+    """
+
+    def __init__(
+        self, reference: Reference, find_boundaries: Callable[[bytes], NDArray[np.int64]] = boundaries
+    ) -> None:
+        self._find_boundaries = find_boundaries
         self.name = f"chunks, {reference.name}"
         self._reference = reference
         self._table = _Table(0)
@@ -34,7 +45,7 @@ class ChunkCache(Engine):
         if not data:
             return np.zeros(len(texts), np.int64), np.empty(0, np.int64)
         is_bound = np.zeros(len(data) + 1, np.bool_)
-        is_bound[boundaries(data)] = True
+        is_bound[self._find_boundaries(data)] = True
         is_bound[offsets] = True
         bounds = np.flatnonzero(is_bound)
         chunks = pa.LargeBinaryArray.from_buffers(
@@ -55,15 +66,17 @@ class ChunkCache(Engine):
             if self._table.n_tokens != n_tokens or self._table.is_full:
                 self._table = _Table(n_tokens)
             table = self._table
-            missing = [chunk for chunk in chunks if chunk not in table.rows]
-        # Outside the lock: another thread may ask for the same chunk, and gets the same ids.
-        if missing:
+        rows = list(map(table.rows.get, chunks))
+        if None in rows:
+            missing = [chunk for chunk, row in zip(chunks, rows, strict=True) if row is None]
+            # Outside the lock: another thread may ask for the same chunk, and gets the same ids.
             new = self._reference.encode(Texts.from_strings([chunk.decode() for chunk in missing]), n_tokens)
-        with self._lock:
-            if missing:
+            with self._lock:
                 table.add(missing, new)
-            rows = np.fromiter((table.rows[chunk] for chunk in chunks), np.int64, len(chunks))
-            return table.starts.values[rows], table.sizes.values[rows], table.ids.values
+            rows = list(map(table.rows.get, chunks))
+        places = np.array(rows, np.int64)
+        with self._lock:
+            return table.starts.values[places], table.sizes.values[places], table.ids.values
 
 
 class _Table:

@@ -7,6 +7,7 @@ sides of such a place.
 """
 
 import re
+import string
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,6 +40,7 @@ _TWO_BYTES, _THREE_BYTES = (
     np.array([int.from_bytes(c, "big") for c in _WIDE_SPACES if len(c) == size]) for size in (2, 3)
 )
 _SPACE, _DELETE, _ASCII = 0x20, 0x7F, 0x80
+_IS_PUNCTUATION = np.isin(np.arange(256), list(string.punctuation.encode()))
 _INNER_BOUNDARY = re.compile(r"\S ")
 
 
@@ -125,6 +127,44 @@ def boundaries(data: bytes) -> NDArray[np.int64]:
     two = middle << 8 | last
     found[wide] = ~(np.isin(two, _TWO_BYTES) | np.isin(first << 16 | two, _THREE_BYTES))
     return np.asarray(spaces[found])
+
+
+def splits_at_punctuation(definition: Mapping[str, Any]) -> bool:
+    """Whether a tokenizer also gives the same tokens when its text is taken apart around ASCII punctuation.
+
+    Parameters
+    ----------
+    definition : mapping
+        A ``tokenizer.json`` of which `splits_before_spaces` holds.
+
+    Returns
+    -------
+    bool
+        True for BERT's pre-tokenizer, which isolates punctuation, unless a normaliser may compose it with what follows.
+    """
+    splits = [step.get("type") for step in steps(definition.get("pre_tokenizer"), "pretokenizers")]
+    normalizers = {step.get("type") for step in steps(definition.get("normalizer"), "normalizers")}
+    return splits == ["BertPreTokenizer"] and normalizers <= {"BertNormalizer"}
+
+
+def punctuation_boundaries(data: bytes) -> NDArray[np.int64]:
+    """The `boundaries`, and the offsets before and after every ASCII punctuation character.
+
+    Parameters
+    ----------
+    data : bytes
+        UTF-8.
+
+    Returns
+    -------
+    ndarray of int64, shape (k,)
+        In increasing order.
+    """
+    marks = _IS_PUNCTUATION[np.frombuffer(data, np.uint8)]
+    is_bound = marks.copy()
+    is_bound[1:] |= marks[:-1]
+    is_bound[boundaries(data)] = True
+    return np.flatnonzero(is_bound)
 
 
 def is_boundary(data: bytes, space: int) -> bool:
