@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,3 +83,17 @@ def test_counts_that_do_not_belong_together(settings: dict[str, object], message
 def test_counts_beyond_32_bits_add_up() -> None:
     big = changed(count=np.full(8, 2**40), documents=np.full(2, 2**42))
     assert big.merge(big).n_tokens == 2**44
+
+
+def test_null_corpora_are_merged_replicate_by_replicate() -> None:
+    texts = [f"a{i % 5} b{i % 3} c" for i in range(60)]
+    settings: dict[str, Any] = {"n_positions": 4, "n_folds": 3, "null_replicates": 2}
+    whole = count_texts(texts, **settings)
+    merged = count_texts(texts[:20], **settings).merge(count_texts(texts[20:], **settings))
+    assert merged.checksum == whole.checksum
+    for other, message in (
+        ({"null_replicates": 1}, "number of null replicates 2 and 1"),
+        ({"seed": 1}, "seed of the null replicates 0 and 1"),
+    ):
+        with pytest.raises(CountsError, match=message):
+            whole.merge(count_texts(texts, **(settings | other)))

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,30 @@ def assert_equal(a: PositionCounts, b: PositionCounts) -> None:
 def test_round_trip(tmp_path: Path, tokenizer: str) -> None:
     counts = count_texts(TEXTS, tokenizer, n_positions=6, n_folds=4, groups=["a", "b", "a", "c"])
     write_counts(counts, tmp_path / "c.parquet")
+    assert_equal(read_counts(tmp_path / "c.parquet"), counts)
+
+
+@pytest.mark.parametrize("tokenizer", ["whitespace", "bytes"])
+def test_null_corpora_and_engines_travel_with_the_counts(tmp_path: Path, tokenizer: str) -> None:
+    counts = count_texts(TEXTS * 3, tokenizer, n_positions=6, n_folds=4, null_replicates=3, seed=7)
+    counts = replace(counts, engines=("e 1",), engine_notes=("a; b",))
+    write_counts(counts, tmp_path / "c.parquet")
+    stored = read_counts(tmp_path / "c.parquet")
+    assert (len(stored.null), stored.null_seed, stored.engines, stored.engine_notes) == (3, 7, ("e 1",), ("a; b",))
+    for a, b in zip((stored, *stored.null), (counts, *counts.null), strict=True):
+        assert_equal(a, b)
+    assert stored.checksum == counts.checksum
+    assert pq.read_table(tmp_path / "c.parquet").column_names[0] == "replicate"
+    damage(tmp_path / "c.parquet", null_replicates=2)
+    with pytest.raises(CountsError, match="the replicates are not 0 to 2 in order"):
+        read_counts(tmp_path / "c.parquet")
+
+
+def test_files_of_the_first_schema_are_read(tmp_path: Path) -> None:
+    counts = count_texts(TEXTS, n_positions=6)
+    write_counts(counts, tmp_path / "c.parquet")
+    later = dict.fromkeys(("engines", "engine_notes", "null_replicates", "null_seed"), "drop")
+    damage(tmp_path / "c.parquet", schema_version=1, **later)
     assert_equal(read_counts(tmp_path / "c.parquet"), counts)
 
 
