@@ -19,6 +19,7 @@ from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources, total_bytes
 from posgeom.corpus.tokenizer_files import TokenizerSpec, load_tokenizer
 from posgeom.corpus.tokenizers import Tokenizer
+from posgeom.corpus.urls import public_name
 from posgeom.errors import CorpusError, CountsError
 from posgeom.progress import ProgressHook, silent
 
@@ -58,7 +59,8 @@ def count(
     Parameters
     ----------
     corpus : str, Path or sequence of these
-        Files, globs, directories, or ``"-"`` for standard input.
+        Files, globs, directories, URLs that fsspec knows (``s3://bucket/part-*.jsonl.gz``), Hugging Face datasets
+        (``hf:NAME[:config][:split]``), or ``"-"`` for standard input.
     tokenizer : str, Path, Tokenizer or object, optional
         See `load_tokenizer`. By default ``"chars"`` for FASTA files and ``"whitespace"`` for all else.
     n_positions : int
@@ -100,7 +102,7 @@ def count(
         progress("counting", done, total)
 
     batches = read_sources(sources, options, on_progress=report)
-    names = tuple(str(s) for s in specs)
+    names = tuple(public_name(str(s)) for s in specs)
     return _count_batches(batches, loaded, n_positions, n_folds, names, options.group, workers)
 
 

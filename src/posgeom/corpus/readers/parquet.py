@@ -1,9 +1,9 @@
 """Parquet: the text column, and the group column if one is asked for, in batches of rows."""
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,7 +14,7 @@ from posgeom.corpus.messages import too_long
 from posgeom.corpus.readers.batches import Row, batched
 from posgeom.corpus.readers.columns import choose_column, group_value, missing_column
 from posgeom.corpus.sources import Source
-from posgeom.corpus.streams import Stream, decode_utf8
+from posgeom.corpus.streams import Stream, decode_utf8, open_file
 from posgeom.errors import CorpusError
 from posgeom.messages import one_line, shown
 
@@ -47,20 +47,38 @@ def read_parquet(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch
     name = shown(source.name)
     if stream.codec is not None:
         raise CorpusError(f"{name}: Parquet inside {stream.codec}: wanted the Parquet file itself; decompress it first")
-    if source.path is None or source.size is None:
+    if source.remote is None and (source.path is None or source.size is None):
         raise CorpusError(f"{name}: Parquet from a pipe: wanted a file, since it is read from its end; save it first")
-    with _open(source.path, source) as file:
+    with _open(source) as file:
         schema = file.schema_arrow
         if COUNTS_KEY in (schema.metadata or {}):
             raise CorpusError(f"{name}: holds position counts, not documents: name it with --counts")
-        column, group = _columns(schema, options, source)
-        for used in {column, group} - {None}:
-            if schema.names.count(used) > 1:
-                raise CorpusError(f"{name}: several columns named {shown(used, 60)}: wanted one; rename them")
+        column = text_column(schema, options, source)
         yield from batched(_rows(file, column, stream, options), source, options, column)
 
 
-def _columns(schema: Any, options: ReadOptions, source: Source) -> tuple[str, str | None]:
+def text_column(schema: Any, options: ReadOptions, source: Source) -> str:
+    """Choose the text column of an Arrow schema, and check it and the group column.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        The columns there are.
+    options : ReadOptions
+        Holds the columns asked for.
+    source : Source
+        Named in the message.
+
+    Returns
+    -------
+    str
+        The name of the text column.
+
+    Raises
+    ------
+    CorpusError
+        When a column is missing, ambiguous or of a type that holds no text or no group.
+    """
     strings = [field.name for field in schema if _is_string(field.type)]
     binaries = [field.name for field in schema if _is_binary(field.type)]
     column = choose_column(schema.names, strings or binaries, options, source)
@@ -79,7 +97,10 @@ def _columns(schema: Any, options: ReadOptions, source: Source) -> tuple[str, st
                 f"{shown(source.name)}: column {shown(options.group, 60)} holds {shown(kind, 60)}:"
                 " wanted one value a row to group by; choose another with --group NAME"
             )
-    return column, options.group
+    for used in {column, options.group} - {None}:
+        if schema.names.count(used) > 1:
+            raise CorpusError(f"{shown(source.name)}: several columns named {shown(used, 60)}: wanted one; rename them")
+    return column
 
 
 def _rows(file: Any, column: str, stream: Stream, options: ReadOptions) -> Iterator[Row]:
@@ -95,18 +116,47 @@ def _rows(file: Any, column: str, stream: Stream, options: ReadOptions) -> Itera
             batch = next(batches, None)
         if batch is None:
             return
-        texts = _strings(batch.column(column), start, source, options)
-        groups: list[str] | None = None
-        if options.group is not None:
-            values = _scalars(batch.column(options.group), start, source, options)
-            groups = [group_value(value, options.group, source, row, "row") for row, value in enumerate(values, start)]
-        for i, text in enumerate(texts):
-            row = start + i
-            if len(text or "") > documents.MAX_DOCUMENT_BYTES:
-                raise too_long(source.name, row, "row")
-            yield row, text or "", None if groups is None else groups[i]
-        start += len(texts)
+        yield from document_rows(batch, column, start, source, options)
+        start += batch.num_rows
         stream.report_consumed(size * (start - 1) // max(n_rows, 1))
+
+
+def document_rows(batch: Any, column: str, start: int, source: Source, options: ReadOptions) -> Iterator[Row]:
+    """Turn an Arrow record batch into documents.
+
+    Parameters
+    ----------
+    batch : pyarrow.RecordBatch
+        Holds the text column, and the group column if there is one.
+    column : str
+        What `text_column` chose.
+    start : int
+        1-based place of the first row in its source.
+    source : Source
+        Named in the message.
+    options : ReadOptions
+        Holds the group column and the policy for invalid UTF-8.
+
+    Yields
+    ------
+    tuple of int, str and str or None
+        Place, text and group of each row.
+
+    Raises
+    ------
+    CorpusError
+        When a text is too long or not UTF-8, or a group is empty.
+    """
+    texts = _strings(batch.column(column), start, source, options)
+    groups: list[str] | None = None
+    if options.group is not None:
+        values = _scalars(batch.column(options.group), start, source, options)
+        groups = [group_value(value, options.group, source, row, "row") for row, value in enumerate(values, start)]
+    for i, text in enumerate(texts):
+        row = start + i
+        if len(text or "") > documents.MAX_DOCUMENT_BYTES:
+            raise too_long(source.name, row, "row")
+        yield row, text or "", None if groups is None else groups[i]
 
 
 def _rows_at_once(metadata: Any, column: str, options: ReadOptions) -> int:
@@ -158,9 +208,10 @@ def _is_binary(kind: Any) -> bool:
 
 
 @contextmanager
-def _open(path: Path, source: Source) -> Iterator[Any]:
+def _open(source: Source) -> Iterator[Any]:
     with _arrow_errors(source):
-        stream = path.open("rb")
+        # A raw stream may give fewer bytes than asked for, which Arrow takes for the end.
+        stream = io.BufferedReader(cast("io.RawIOBase", open_file(source, seekable=True)))
     with stream:
         with _arrow_errors(source):
             file = pq.ParquetFile(stream, buffer_size=_BUFFER_BYTES, page_checksum_verification=True)

@@ -1,0 +1,374 @@
+"""Files behind a URL, through fsspec: found, listed and opened, every failure one line without secrets.
+
+Credentials and endpoints come from where the filesystems take them: the environment (``AWS_ACCESS_KEY_ID``,
+``AWS_ENDPOINT_URL``, ``HF_TOKEN``, ...), their own files, and fsspec's configuration (``FSSPEC_S3_ANON=true``).
+"""
+
+import glob
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from posgeom.corpus.failures import remote_failure
+from posgeom.corpus.urls import public_name, scheme_of
+from posgeom.errors import CorpusError
+from posgeom.messages import one_line, shown
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+_BLOCK_BYTES = 4 * 1024 * 1024
+_CACHED_BLOCKS = 8
+_CONNECT_SECONDS = 5
+_READ_SECONDS = 10
+_TRIES = 2
+_IDENTITY = ("size", "ETag", "etag", "mtime", "LastModified", "Last-Modified", "last_modified", "generation")
+_PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "http": "aiohttp", "https": "aiohttp"}
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file on a filesystem of fsspec. Both parts may hold credentials and are never shown.
+
+    Attributes
+    ----------
+    spec : str
+        The URL as the user named it, which tells the filesystem.
+    path : str
+        The file's path there.
+    """
+
+    spec: str = field(repr=False)
+    path: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A remote file and what its filesystem says about it.
+
+    Attributes
+    ----------
+    name : str
+        To be shown: a URL without credentials.
+    file : RemoteFile
+        Where it is.
+    size : int or None
+        Bytes, where the filesystem knows them.
+    key : str
+        The same for two URLs of one file.
+    """
+
+    name: str
+    file: RemoteFile
+    size: int | None
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a URL turned out to be.
+
+    Attributes
+    ----------
+    kind : str
+        A file, a directory (or prefix), or a pattern.
+    files : list of Found
+        In sorted order; of a directory all files in it, hidden ones left out.
+    root : str
+        The directory's path, for names relative to it.
+    """
+
+    kind: Literal["file", "directory", "pattern"]
+    files: list[Found]
+    root: str = ""
+
+
+def find_remote(spec: str) -> Listing:
+    """Find what a URL names: one file, all files of a directory, or those that match a pattern.
+
+    Parameters
+    ----------
+    spec : str
+        A URL, or a chain of them.
+
+    Returns
+    -------
+    Listing
+        Without files when nothing matches.
+
+    Raises
+    ------
+    CorpusError
+        When the filesystem is not installed or does not answer, or the URL names nothing that may be read.
+    """
+    filesystem, path = _filesystem(spec)
+    has_magic = glob.has_magic(path) and scheme_of(spec) not in {"http", "https"}
+    with _failures(spec):
+        filesystem.invalidate_cache()  # a listing of an earlier call would hide what has changed since
+        try:
+            info = filesystem.info(path)
+        except FileNotFoundError:
+            if not has_magic:
+                raise
+            return Listing("pattern", _matches(filesystem, path, spec))
+        if info["type"] == "directory":
+            root = info["name"].rstrip("/")
+            return Listing("directory", _tree(filesystem, root, spec), root)
+    if info.get("mimetype") == "text/html":
+        raise CorpusError(
+            f"{shown(public_name(spec))}: the server sends a web page: wanted the address of the file itself;"
+            " look for a link that says raw or download"
+        )
+    return Listing("file", [_found(filesystem, info, spec, public_name(spec), path)])
+
+
+def read_small(file: RemoteFile) -> bytes:
+    """Read a small file whole.
+
+    Parameters
+    ----------
+    file : RemoteFile
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    CorpusError
+        When it cannot be read.
+    """
+    filesystem, _ = _filesystem(file.spec)
+    with _failures(file.spec):
+        return bytes(filesystem.cat_file(file.path))
+
+
+class RemoteStream(io.RawIOBase):
+    """A remote file as a binary stream whose failures are `CorpusError`, a shortened file among them.
+
+    Parameters
+    ----------
+    file : RemoteFile
+        What to open.
+    size : int or None
+        Bytes it had when it was found.
+    seekable : bool
+        Whether to read blocks at any place, which Parquet needs, instead of from beginning to end.
+    """
+
+    def __init__(self, file: RemoteFile, size: int | None, *, seekable: bool = False) -> None:
+        self._file = file
+        self._size = size
+        self._seekable = seekable
+        self._filesystem, _ = _filesystem(file.spec)
+        with self._failures():
+            self._before = self._identity()
+            self._inner = self._filesystem.open(file.path, "rb", **self._settings())
+
+    def readable(self) -> bool:
+        """Tell `io.BufferedReader` that this can be read."""
+        return True
+
+    def seekable(self) -> bool:
+        """Tell whether this can be read at any place."""
+        return self._seekable
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        """Go to a place in the file."""
+        with self._failures():
+            return int(self._inner.seek(offset, whence))
+
+    def tell(self) -> int:
+        """Tell the place in the file."""
+        return int(self._inner.tell())
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        """Read into a buffer, as `io.RawIOBase` wants it."""
+        view = memoryview(buffer).cast("B")
+        with self._failures():
+            chunk = self._inner.read(len(view))
+        if not chunk and view.nbytes:
+            self._check_end()
+        view[: len(chunk)] = chunk
+        return len(chunk)
+
+    def check_unchanged(self) -> None:
+        """Compare the file with what it was when it was opened.
+
+        Raises
+        ------
+        CorpusError
+            When it is another one now, so that what was read may be a mixture.
+        """
+        with self._failures():
+            self._filesystem.invalidate_cache()
+            now = self._identity()
+        if now != self._before:
+            raise self._changed("it changed while it was read")
+
+    def close(self) -> None:
+        """Close the file; what goes wrong there is of no interest any more."""
+        if not self.closed:
+            with suppress(Exception):
+                self._inner.close()
+        super().close()
+
+    def _settings(self) -> dict[str, Any]:
+        if self._seekable:
+            return {
+                "block_size": _BLOCK_BYTES,
+                "cache_type": "blockcache",
+                "cache_options": {"maxblocks": _CACHED_BLOCKS},
+            }
+        if scheme_of(self._file.spec) in {"http", "https"}:
+            # One request for the whole file: ranges are not for every server. Bytes as stored, not as compressed
+            # on the way, so that the size is that of the file.
+            return {"block_size": 0, "headers": {"Accept-Encoding": "identity"}}
+        return {"block_size": _BLOCK_BYTES, "cache_type": "readahead"}
+
+    def _identity(self) -> dict[str, str]:
+        info = self._filesystem.info(self._file.path)
+        return {key: str(info[key]) for key in _IDENTITY if info.get(key) is not None}
+
+    def _check_end(self) -> None:
+        place = self.tell()
+        if self._size is not None and place != self._size:
+            raise self._changed(f"ended after {place:,} bytes of {self._size:,}")
+
+    def _changed(self, what: str) -> CorpusError:
+        return CorpusError(f"{shown(self._name)}: {what}: wanted a file that stays as it is; read it again")
+
+    @property
+    def _name(self) -> str:
+        return _name(self._filesystem, self._file.path, self._file.spec)
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except CorpusError:
+            raise
+        except Exception as error:  # noqa: BLE001  each filesystem raises what its client library does
+            raise remote_failure(error, self._file.spec, self._name) from None
+
+
+def _filesystem(spec: str) -> tuple[Any, str]:
+    """The filesystem a URL belongs to, set up to give up soon, and the path in it."""
+    import fsspec  # here, because only URLs need it
+
+    _refuse_user(spec)
+    try:
+        filesystem, path = fsspec.core.url_to_fs(spec, **_options(spec))
+    except ImportError as error:
+        raise _not_installed(error, spec) from None
+    except ValueError as error:
+        if "rotocol not known" not in str(error):
+            raise remote_failure(error, spec, public_name(spec)) from None
+        raise CorpusError(
+            f"{shown(public_name(spec))}: unknown scheme {shown(scheme_of(spec), 60)}:"
+            " wanted s3, gs, hf, http, https, file or another that fsspec knows"
+        ) from None
+    except Exception as error:  # noqa: BLE001  an archive in a chain is read at once
+        raise remote_failure(error, spec, public_name(spec)) from None
+    if hasattr(filesystem, "retries") and "s3" in filesystem.protocol:
+        filesystem.retries = _TRIES
+    return filesystem, path
+
+
+def _options(spec: str) -> dict[str, dict[str, Any]]:
+    """Timeouts, where the user's configuration of fsspec does not set its own."""
+    from fsspec.config import conf
+
+    options: dict[str, dict[str, Any]] = {}
+    for scheme in {scheme_of(link) for link in spec.split("::")}:
+        if scheme in {"s3", "s3a"} and "config_kwargs" not in conf.get("s3", {}):
+            options[scheme] = {
+                "config_kwargs": {
+                    "connect_timeout": _CONNECT_SECONDS,
+                    "read_timeout": _READ_SECONDS,
+                    "retries": {"max_attempts": _TRIES - 1},
+                }
+            }
+        if scheme in {"http", "https"} and "client_kwargs" not in conf.get("http", {}):
+            options[scheme] = {"client_kwargs": _http_settings()}
+    return options
+
+
+def _http_settings() -> dict[str, Any]:
+    try:
+        from aiohttp import ClientTimeout
+    except ImportError:
+        return {}  # opening the filesystem says what is missing
+    return {
+        "timeout": ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS, sock_read=2 * _READ_SECONDS),
+        "trust_env": True,
+        "auto_decompress": False,
+    }
+
+
+def _refuse_user(spec: str) -> None:
+    for link in spec.split("::"):
+        if scheme_of(link) in {"s3", "s3a", "gs", "gcs"} and re.match(r"\w+://[^/]*@", public_name(link)):
+            raise CorpusError(
+                f"{shown(public_name(spec))}: credentials inside a bucket's URL: wanted {scheme_of(link)}://BUCKET/KEY;"
+                " set them in the environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for s3)"
+            )
+
+
+def _not_installed(error: ImportError, spec: str) -> CorpusError:
+    scheme = next((s for s in (scheme_of(link) for link in spec.split("::")) if s in _PACKAGES), None)
+    if scheme is not None and _PACKAGES[scheme] in f"{error} {error.__cause__}":
+        wanted = f"wanted the package {_PACKAGES[scheme]}; pip install 'posgeom[datasets]'"
+    else:
+        missing = getattr(error.__cause__ or error, "name", None)
+        wanted = f"wanted the package {missing}; pip install {missing}" if missing else one_line(error)
+    return CorpusError(f"{shown(public_name(spec))}: this filesystem is not installed: {wanted}")
+
+
+def _matches(filesystem: Any, pattern: str, spec: str) -> list[Found]:
+    hidden_too = re.search(r"(^|/)\.", pattern) is not None
+    found = filesystem.glob(pattern, detail=True)
+    return _listed(filesystem, [info for path, info in found.items() if hidden_too or not _is_hidden(path)], spec)
+
+
+def _tree(filesystem: Any, root: str, spec: str) -> list[Found]:
+    found = filesystem.find(root, detail=True)
+    return _listed(filesystem, [i for path, i in found.items() if not _is_hidden(path.removeprefix(root))], spec)
+
+
+def _listed(filesystem: Any, infos: list[dict[str, Any]], spec: str) -> list[Found]:
+    # An object store's empty object "directory/" stands for the directory itself.
+    files = [info for info in infos if info["type"] == "file" and not info["name"].endswith("/")]
+    return [
+        _found(filesystem, info, spec, _name(filesystem, info["name"], spec))
+        for info in sorted(files, key=lambda info: str(info["name"]))
+    ]
+
+
+def _found(filesystem: Any, info: dict[str, Any], spec: str, name: str, path: str | None = None) -> Found:
+    path = info["name"] if path is None else path
+    size = info.get("size")
+    return Found(name, RemoteFile(spec, path), None if size is None else int(size), _url(filesystem, path, spec))
+
+
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith(".") for part in path.split("/"))
+
+
+def _name(filesystem: Any, path: str, spec: str) -> str:
+    return public_name(_url(filesystem, path, spec))
+
+
+def _url(filesystem: Any, path: str, spec: str) -> str:
+    return "::".join([filesystem.unstrip_protocol(path), *spec.split("::")[1:]])
+
+
+@contextmanager
+def _failures(spec: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001  each filesystem raises what its client library does
+        raise remote_failure(error, spec, public_name(spec)) from None
