@@ -55,7 +55,8 @@ def directory(name: str, **tables: Any) -> str:
 
 @pytest.fixture
 def two_configs() -> str:
-    for name, texts in {"a/train": ["a", None], "a/test": ["t"], "b/x": ["x"], "b/y": ["y"]}.items():
+    files: dict[str, list[str | None]] = {"a/train": ["a", None], "a/test": ["t"], "b/x": ["x"], "b/y": ["y"]}
+    for name, texts in files.items():
         path = Path("hub", f"{name}.jsonl")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))

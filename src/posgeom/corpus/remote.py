@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _BLOCK_BYTES = 4 * 1024 * 1024
 _CACHED_BLOCKS = 8
 _CONNECT_SECONDS = 5
-_READ_SECONDS = 10
+_READ_SECONDS = 12
 _TRIES = 2
 _IDENTITY = ("size", "ETag", "etag", "mtime", "LastModified", "Last-Modified", "last_modified", "generation")
 _PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "http": "aiohttp", "https": "aiohttp"}
@@ -105,6 +105,7 @@ def find_remote(spec: str) -> Listing:
         When the filesystem is not installed or does not answer, or the URL names nothing that may be read.
     """
     filesystem, path = _filesystem(spec)
+    _be_patient(filesystem, 1)  # an address that does not answer now is more often wrong than busy
     has_magic = glob.has_magic(path) and scheme_of(spec) not in {"http", "https"}
     with _failures(spec):
         filesystem.invalidate_cache()  # a listing of an earlier call would hide what has changed since
@@ -164,6 +165,7 @@ class RemoteStream(io.RawIOBase):
         self._size = size
         self._seekable = seekable
         self._filesystem, _ = _filesystem(file.spec)
+        _be_patient(self._filesystem, _TRIES)
         with self._failures():
             self._before = self._identity()
             self._inner = self._filesystem.open(file.path, "rb", **self._settings())
@@ -273,9 +275,13 @@ def _filesystem(spec: str) -> tuple[Any, str]:
         ) from None
     except Exception as error:  # noqa: BLE001  an archive in a chain is read at once
         raise remote_failure(error, spec, public_name(spec)) from None
-    if hasattr(filesystem, "retries") and "s3" in filesystem.protocol:
-        filesystem.retries = _TRIES
     return filesystem, path
+
+
+def _be_patient(filesystem: Any, tries: int) -> None:
+    """Set how often s3fs tries, on top of the retries of the client below it."""
+    if "s3" in filesystem.protocol and hasattr(filesystem, "retries"):
+        filesystem.retries = tries
 
 
 def _options(spec: str) -> dict[str, dict[str, Any]]:
@@ -303,7 +309,7 @@ def _http_settings() -> dict[str, Any]:
     except ImportError:
         return {}  # opening the filesystem says what is missing
     return {
-        "timeout": ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS, sock_read=2 * _READ_SECONDS),
+        "timeout": ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS, sock_read=_READ_SECONDS),
         "trust_env": True,
         "auto_decompress": False,
     }

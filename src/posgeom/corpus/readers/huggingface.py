@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from posgeom.corpus.datasets import DatasetName, choose_split
@@ -21,6 +22,8 @@ from posgeom.messages import shown, shown_list
 
 _FIRST_VERSION = 4  # older ones run a dataset's own script
 _ROWS_AT_ONCE = 1000
+_SECONDS = 10
+_UNREACHABLE = frozenset({"ConnectionError", "Timeout", "TransportError"})
 _NO_DATA = frozenset({"DataFilesNotFoundError", "EmptyDatasetError"})
 _INSTALL = "pip install 'posgeom[datasets]'"
 _PATIENCE = {
@@ -94,6 +97,7 @@ def _rows(tables: Iterable[Any], options: ReadOptions, column: str, source: Sour
 
 def _split(library: Any, source: Source, name: DatasetName) -> Any:
     """The split asked for, of the configuration asked for; a lone part after the name may be either."""
+    _reach_hub(library, source, name)
     lone = name.config if name.split is None and name.config is not None else ""
     try:
         splits = library.load_dataset(name.path, name.config, streaming=True)
@@ -105,6 +109,23 @@ def _split(library: Any, source: Source, name: DatasetName) -> Any:
             raise _no_config(library, source, name, list(splits)) from None
         return splits[lone]
     return splits[choose_split(list(splits), name.split, source.name)]
+
+
+def _reach_hub(library: Any, source: Source, name: DatasetName) -> None:
+    """Ask the hub once and with little patience: the library would try for minutes before it looks into its cache."""
+    if library.config.HF_HUB_OFFLINE or Path(name.path).is_dir():
+        return
+    from huggingface_hub import HfApi
+
+    try:
+        HfApi(endpoint=library.config.HF_ENDPOINT).dataset_info(name.path, timeout=_SECONDS)
+    except Exception as error:  # noqa: BLE001  of whatever HTTP client the hub's library uses
+        if _UNREACHABLE & {kind.__name__ for kind in type(error).__mro__}:
+            raise CorpusError(
+                f"{shown(source.name)}: the hub cannot be reached: check HF_ENDPOINT and the network; for a dataset in"
+                " the cache set HF_HUB_OFFLINE=1"
+            ) from None
+        # Anything else, such as a name it does not know, the library meets again and explains.
 
 
 def _default_config(library: Any, name: DatasetName) -> dict[str, Any]:
