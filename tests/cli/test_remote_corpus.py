@@ -30,18 +30,17 @@ def stored(s3: Any, corpus: Path, tmp_path: Path) -> list[tuple[str, Path]]:
 
 def test_counts_are_the_same(run: Run, stored: list[tuple[str, Path]], tmp_path: Path) -> None:
     for url, path in stored:
-        for name, output in ((url, "there.parquet"), (path, "here.parquet")):
-            done = run("count", name, "-n", 12, "-o", output)
-            assert (done.returncode, done.stderr) == (0, "")
-        there, here = posgeom.read_counts(tmp_path / "there.parquet"), posgeom.read_counts(tmp_path / "here.parquet")
-        check_same_counts(there, here)
-        assert (there.sources, here.sources) == ((url,), (str(path),))
+        done = run("count", url, "-n", 12, "-o", "there.parquet")
+        assert (done.returncode, done.stderr) == (0, "")
+        there = posgeom.read_counts(tmp_path / "there.parquet")
+        check_same_counts(there, posgeom.count(path, n_positions=12))
+        assert there.sources == (url,)
 
 
-def test_pattern_and_prefix(run: Run, stored: list[tuple[str, Path]]) -> None:
-    outputs = {run("count", name, "-o", "c.parquet").stdout for name in ("s3://corpus/dir/", "s3://corpus/*/c*")}
-    assert len(outputs) == 1
-    assert "900 documents" in outputs.pop()
+def test_prefix_and_pattern(run: Run, stored: list[tuple[str, Path]]) -> None:
+    done = run("count", "s3://corpus/dir/", "s3://corpus/*/c*", "-o", "c.parquet")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "900 documents" in done.stdout
 
 
 def test_analyze_keeps_the_name(run: Run, stored: list[tuple[str, Path]]) -> None:
@@ -58,7 +57,7 @@ def test_dataset(run: Run, corpus: Path, tmp_path: Path) -> None:
     datasets.Dataset.from_dict({"text": lines}).save_to_disk(tmp_path / "saved")
     environment = {"HF_HOME": str(tmp_path / "cache"), "HF_HUB_OFFLINE": "1"}
     outputs = set()
-    for name in (str(corpus), "hf:d", "hf:d:train", "hf:saved", "saved"):
+    for name in (str(corpus), "hf:d", "hf:saved"):
         done = run("count", name, "-o", "c.parquet", env={**os.environ, **environment})
         assert (done.returncode, done.stderr) == (0, "")
         outputs.add(done.stdout)
@@ -71,7 +70,6 @@ def test_dataset(run: Run, corpus: Path, tmp_path: Path) -> None:
         ("s3://corpus/missing.txt", "not found"),
         ("s3://key:hunter2@corpus/a.txt", "credentials inside a bucket's URL"),
         ("http://user:hunter2@127.0.0.1:9/a.txt?sig=hunter2", "'http://***@127.0.0.1:9/a.txt?sig=***': cannot connect"),
-        ("gs://bucket/a.txt", "pip install gcsfs"),
         ("hf:owner/name:config:split", "offline, and not in the cache"),
     ],
 )  # fmt: skip

@@ -23,13 +23,14 @@ class Page:
 
 
 class Server(ThreadingHTTPServer):
-    """Serves `pages`; the requests it got are in `log`."""
+    """Serves `pages`, by path with or without the query; the requests it got are in `log`."""
 
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.pages: dict[str, Page] = {}
+        self.missing = Page(status=404)
         self.log: list[str] = []
 
     @property
@@ -68,7 +69,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, *, with_body: bool) -> None:
         self.server.log.append(f"{self.command} {self.path} {self.headers.get('Range', '')}".strip())
-        page = self.server.pages.get(self.path, Page(status=404))
+        pages = self.server.pages
+        page = pages.get(self.path) or pages.get(self.path.partition("?")[0]) or self.server.missing
         if page.password and page.password not in self.headers.get("Authorization", ""):
             page = Page(status=401)
         time.sleep(page.delay)

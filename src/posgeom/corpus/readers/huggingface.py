@@ -203,6 +203,8 @@ def _errors(source: Source) -> Iterator[None]:
                 f"{name}: a dataset that is a script, which is never run: wanted data files (Parquet, JSONL, CSV or"
                 " text); look for a converted copy on the hub"
             ) from None
+        if "gated dataset" in str(error):
+            error = PermissionError()
         if type(error).__name__ in _NO_DATA:
             raise CorpusError(
                 f"{name}: no data files in this dataset: wanted Parquet, Arrow, JSONL, CSV or text files; see its page"
