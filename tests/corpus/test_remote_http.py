@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import posgeom
-from posgeom.corpus import remote
+from posgeom.corpus import filesystems, remote
 from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.sources import resolve_sources, total_bytes
 from tests.corpus.helpers import read_documents
@@ -99,7 +99,7 @@ def test_what_goes_wrong_is_one_line(web: Server, refusal: Refusal, page: Page, 
 
 
 def test_server_that_does_not_answer(web: Server, refusal: Refusal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "_READ_SECONDS", 0.2)
+    monkeypatch.setattr(filesystems, "_READ_SECONDS", 0.2)
     fsspec.filesystem("http").clear_instance_cache()
     web.pages["/a.txt"] = Page(CONTENT, delay=2)
     start = time.monotonic()

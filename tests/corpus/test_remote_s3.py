@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import json
+import pickle
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -288,3 +289,4 @@ def test_source_shows_no_secret(s3: Any) -> None:
     put(s3, "a.txt", b"one\n")
     (source,) = resolve_sources(["s3://corpus/a.txt"], ReadOptions())
     assert "RemoteFile()" in repr(source)
+    assert pickle.loads(pickle.dumps(source)) == source

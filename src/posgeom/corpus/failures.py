@@ -119,12 +119,13 @@ def remote_failure(error: BaseException, spec: str, name: str) -> CorpusError:
         )
         detail = "" if status is None else f" (HTTP {status})"
         return CorpusError(f"{shown(name)}: {cause.reason}{detail}: {way_out}")
-    reason = one_line(ValueError(scrubbed(str(error), spec))) if str(error) else type(error).__name__
+    reason = one_line(RuntimeError(scrubbed(str(error), spec)))
     if "range requests" in reason or "Cannot seek streaming" in reason:
         return CorpusError(
             f"{shown(name)}: the server sends whole files only: this format is read from its end; download it first"
         )
-    return CorpusError(f"{shown(name)}: cannot read ({type(error).__name__}: {reason}): check its name and content")
+    kind = type(error).__name__ + (f": {reason}" if str(error) else "")
+    return CorpusError(f"{shown(name)}: cannot read ({kind}): check its name and content")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

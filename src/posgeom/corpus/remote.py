@@ -1,8 +1,4 @@
-"""Files behind a URL, through fsspec: found, listed and opened, every failure one line without secrets.
-
-Credentials and endpoints come from where the filesystems take them: the environment (``AWS_ACCESS_KEY_ID``,
-``AWS_ENDPOINT_URL``, ``HF_TOKEN``, ...), their own files, and fsspec's configuration (``FSSPEC_S3_ANON=true``).
-"""
+"""Files behind a URL, through fsspec: found, listed and opened, every failure one line without secrets."""
 
 import glob
 import io
@@ -13,20 +9,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from posgeom.corpus.failures import remote_failure
+from posgeom.corpus.filesystems import open_filesystem, set_tries
 from posgeom.corpus.urls import public_name, scheme_of
 from posgeom.errors import CorpusError
-from posgeom.messages import one_line, shown
+from posgeom.messages import shown
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 _BLOCK_BYTES = 4 * 1024 * 1024
 _CACHED_BLOCKS = 8
-_CONNECT_SECONDS = 5
-_READ_SECONDS = 12
 _TRIES = 2
 _IDENTITY = ("size", "ETag", "etag", "mtime", "LastModified", "Last-Modified", "last_modified", "generation")
-_PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "http": "aiohttp", "https": "aiohttp"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +98,8 @@ def find_remote(spec: str) -> Listing:
     CorpusError
         When the filesystem is not installed or does not answer, or the URL names nothing that may be read.
     """
-    filesystem, path = _filesystem(spec)
-    _be_patient(filesystem, 1)  # an address that does not answer now is more often wrong than busy
+    filesystem, path = open_filesystem(spec)
+    set_tries(filesystem, 1)  # an address that does not answer now is more often wrong than busy
     has_magic = glob.has_magic(path) and scheme_of(spec) not in {"http", "https"}
     with _failures(spec):
         filesystem.invalidate_cache()  # a listing of an earlier call would hide what has changed since
@@ -142,7 +136,7 @@ def read_small(file: RemoteFile) -> bytes:
     CorpusError
         When it cannot be read.
     """
-    filesystem, _ = _filesystem(file.spec)
+    filesystem, _ = open_filesystem(file.spec)
     with _failures(file.spec):
         return bytes(filesystem.cat_file(file.path))
 
@@ -164,8 +158,8 @@ class RemoteStream(io.RawIOBase):
         self._file = file
         self._size = size
         self._seekable = seekable
-        self._filesystem, _ = _filesystem(file.spec)
-        _be_patient(self._filesystem, _TRIES)
+        self._filesystem, _ = open_filesystem(file.spec)
+        set_tries(self._filesystem, _TRIES)
         with self._failures():
             self._before = self._identity()
             self._inner = self._filesystem.open(file.path, "rb", **self._settings())
@@ -255,83 +249,6 @@ class RemoteStream(io.RawIOBase):
             raise
         except Exception as error:  # noqa: BLE001  each filesystem raises what its client library does
             raise remote_failure(error, self._file.spec, self._name) from None
-
-
-def _filesystem(spec: str) -> tuple[Any, str]:
-    """The filesystem a URL belongs to, set up to give up soon, and the path in it."""
-    import fsspec  # here, because only URLs need it
-
-    _refuse_user(spec)
-    try:
-        filesystem, path = fsspec.core.url_to_fs(spec, **_options(spec))
-    except ImportError as error:
-        raise _not_installed(error, spec) from None
-    except ValueError as error:
-        if "rotocol not known" not in str(error):
-            raise remote_failure(error, spec, public_name(spec)) from None
-        raise CorpusError(
-            f"{shown(public_name(spec))}: unknown scheme {shown(scheme_of(spec), 60)}:"
-            " wanted s3, gs, hf, http, https, file or another that fsspec knows"
-        ) from None
-    except Exception as error:  # noqa: BLE001  an archive in a chain is read at once
-        raise remote_failure(error, spec, public_name(spec)) from None
-    return filesystem, path
-
-
-def _be_patient(filesystem: Any, tries: int) -> None:
-    """Set how often s3fs tries, on top of the retries of the client below it."""
-    if "s3" in filesystem.protocol and hasattr(filesystem, "retries"):
-        filesystem.retries = tries
-
-
-def _options(spec: str) -> dict[str, dict[str, Any]]:
-    """Timeouts, where the user's configuration of fsspec does not set its own."""
-    from fsspec.config import conf
-
-    options: dict[str, dict[str, Any]] = {}
-    for scheme in {scheme_of(link) for link in spec.split("::")}:
-        if scheme in {"s3", "s3a"} and "config_kwargs" not in conf.get("s3", {}):
-            options[scheme] = {
-                "config_kwargs": {
-                    "connect_timeout": _CONNECT_SECONDS,
-                    "read_timeout": _READ_SECONDS,
-                    "retries": {"max_attempts": _TRIES - 1},
-                }
-            }
-        if scheme in {"http", "https"} and "client_kwargs" not in conf.get("http", {}):
-            options[scheme] = {"client_kwargs": _http_settings()}
-    return options
-
-
-def _http_settings() -> dict[str, Any]:
-    try:
-        from aiohttp import ClientTimeout
-    except ImportError:
-        return {}  # opening the filesystem says what is missing
-    return {
-        "timeout": ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS, sock_read=_READ_SECONDS),
-        "trust_env": True,
-        "auto_decompress": False,
-    }
-
-
-def _refuse_user(spec: str) -> None:
-    for link in spec.split("::"):
-        if scheme_of(link) in {"s3", "s3a", "gs", "gcs"} and re.match(r"\w+://[^/]*@", public_name(link)):
-            raise CorpusError(
-                f"{shown(public_name(spec))}: credentials inside a bucket's URL: wanted {scheme_of(link)}://BUCKET/KEY;"
-                " set them in the environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for s3)"
-            )
-
-
-def _not_installed(error: ImportError, spec: str) -> CorpusError:
-    scheme = next((s for s in (scheme_of(link) for link in spec.split("::")) if s in _PACKAGES), None)
-    if scheme is not None and _PACKAGES[scheme] in f"{error} {error.__cause__}":
-        wanted = f"wanted the package {_PACKAGES[scheme]}; pip install 'posgeom[datasets]'"
-    else:
-        missing = getattr(error.__cause__ or error, "name", None)
-        wanted = f"wanted the package {missing}; pip install {missing}" if missing else one_line(error)
-    return CorpusError(f"{shown(public_name(spec))}: this filesystem is not installed: {wanted}")
 
 
 def _matches(filesystem: Any, pattern: str, spec: str) -> list[Found]:
