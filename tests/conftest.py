@@ -1,5 +1,8 @@
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
 
 import numpy as np
 import pytest
@@ -22,6 +25,58 @@ def data_dir() -> Path:
 @pytest.fixture(scope="session")
 def bert(data_dir: Path) -> Path:
     return data_dir / "bert-uncased" / "tokenizer.json"
+
+
+@pytest.fixture(scope="session")
+def s3_endpoint() -> Iterator[str]:
+    """The address of a server that speaks S3, in this process, on a port of its own."""
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        yield "http://{}:{}".format(*server.get_host_and_port())
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def s3_client(s3_endpoint: str) -> Iterator[Any]:
+    import boto3
+
+    keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "test-secret"}
+    client = boto3.client("s3", endpoint_url=s3_endpoint, region_name="us-east-1", **keys)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def s3(s3_client: Any, s3_endpoint: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """A client of the server, with an empty bucket ``corpus`` and the environment set for it."""
+    for name in [name for name in os.environ if name.startswith(("AWS_", "FSSPEC_"))]:
+        monkeypatch.delenv(name)
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "test-secret",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": s3_endpoint,
+        "AWS_CONFIG_FILE": str(tmp_path / "no-config"),
+        "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "no-credentials"),
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }.items():
+        monkeypatch.setenv(name, value)
+    urlopen(Request(f"{s3_endpoint}/moto-api/reset", method="POST")).close()
+    s3_client.create_bucket(Bucket="corpus")
+    return s3_client
+
+
+@pytest.fixture
+def fresh_filesystem() -> Iterator[Callable[[], None]]:
+    """Lets the next URL be opened with the environment as it is then, as a new process would."""
+    from s3fs import S3FileSystem
+
+    yield S3FileSystem.clear_instance_cache
+    S3FileSystem.clear_instance_cache()
 
 
 def make_counts(per_fold: np.ndarray, vocab_size: int | None = None) -> PositionCounts:

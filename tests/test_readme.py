@@ -78,7 +78,7 @@ def test_python(workplace: Path) -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for name in ("README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/scores-json.md"):
+    for name in ("README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/scores-json.md", "docs/sources.md"):
         for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / name).read_text()):
             assert (ROOT / name).parent.joinpath(target).exists(), (name, target)
 

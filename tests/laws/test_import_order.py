@@ -51,7 +51,10 @@ def test_every_part_has_its_place() -> None:
     assert parts - {"__init__", "__main__", "cli"} == set(ALLOWED)
 
 
-HEAVY = ("torch", "transformers", "matplotlib", "altair", "pandas", "typer", "pyarrow", "tokenizers", "huggingface_hub")
+HEAVY = (
+    *("torch", "transformers", "matplotlib", "altair", "pandas", "typer", "pyarrow", "tokenizers", "huggingface_hub"),
+    *("datasets", "fsspec", "s3fs", "aiohttp"),
+)
 HEAVY_PARTS = ("scipy.stats", "scipy.sparse", "scipy.special", "scipy.linalg")
 
 
@@ -59,6 +62,20 @@ def test_import_is_light() -> None:
     code = f"import sys, posgeom; print([m for m in {HEAVY + HEAVY_PARTS} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_local_files_need_no_filesystem_library(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one two\n")
+    code = (
+        "import sys; from posgeom.corpus.documents import ReadOptions; from posgeom.corpus.reading import read_sources;"
+        "from posgeom.corpus.sources import resolve_sources; o = ReadOptions();"
+        "print([b.texts for b in read_sources(resolve_sources(sys.argv[1:], o), o)],"
+        " [m for m in ('fsspec', 'datasets', 's3fs', 'aiohttp', 'pyarrow') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "a.txt")], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[['one two']] []"
 
 
 def test_the_public_names_exist() -> None:

@@ -12,8 +12,9 @@ CorpusArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="CORPUS...",
-        help="Files, quoted globs, directories, or - for standard input: text, JSONL, CSV, TSV, Parquet, FASTA, "
-        "plain or .gz, .bz2, .zst.",
+        help="Files, quoted globs, directories, URLs (s3://bucket/part-*.txt.gz), Hugging Face datasets "
+        "(hf:NAME:CONFIG:SPLIT), or - for standard input: text, JSONL, CSV, TSV, Parquet, Arrow, FASTA, plain or .gz, "
+        ".bz2, .zst.",
         show_default=False,
     ),
 ]

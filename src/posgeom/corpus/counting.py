@@ -13,6 +13,7 @@ from posgeom.corpus.tallying import CountSettings, count_batches
 from posgeom.corpus.texts import Texts
 from posgeom.corpus.tokenizer_files import TokenizerSpec, load_tokenizer
 from posgeom.corpus.tokenizers import Tokenizer
+from posgeom.corpus.urls import public_name
 from posgeom.errors import CorpusError
 from posgeom.progress import ProgressHook, silent
 
@@ -43,7 +44,8 @@ def count(
     Parameters
     ----------
     corpus : str, Path or sequence of these
-        Files, globs, directories, or ``"-"`` for standard input.
+        Files, globs, directories, URLs that fsspec knows (``s3://bucket/part-*.jsonl.gz``), Hugging Face datasets
+        (``hf:NAME[:config][:split]``), or ``"-"`` for standard input.
     tokenizer : str, Path, Tokenizer or object, optional
         See `load_tokenizer`. By default ``"chars"`` for FASTA files and ``"whitespace"`` for all else.
     n_positions : int
@@ -95,7 +97,7 @@ def count(
         progress("counting", done, total)
 
     counts = count_sources(sources, options, loaded, settings, on_progress=report)
-    return named(counts, [str(s) for s in specs])
+    return named(counts, [public_name(str(s)) for s in specs])
 
 
 def count_sources(
@@ -138,7 +140,7 @@ def count_sources(
     def read() -> Iterator[DocumentBatch]:
         return read_sources(sources, options, on_progress=on_progress)
 
-    can_restart = all(source.size is not None for source in sources)
+    can_restart = not any(source.is_pipe for source in sources)
     return count_batches(read, tokenizer, settings, can_restart=can_restart)
 
 

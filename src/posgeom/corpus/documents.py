@@ -6,7 +6,7 @@ from typing import Literal, get_args
 from posgeom.corpus.texts import Texts
 from posgeom.errors import CorpusError
 
-Format = Literal["auto", "text", "jsonl", "csv", "tsv", "parquet", "fasta"]
+Format = Literal["auto", "text", "jsonl", "csv", "tsv", "parquet", "arrow", "fasta"]
 Utf8Errors = Literal["strict", "replace"]
 Quoting = Literal["auto", "csv", "none"]
 

@@ -24,16 +24,30 @@ def _read_parquet(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatc
     return read_parquet(stream, options)
 
 
+def _read_arrow(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
+    from posgeom.corpus.readers.arrow import read_arrow
+
+    return read_arrow(stream, options)
+
+
+def _read_dataset(source: Source, options: ReadOptions) -> Iterator[DocumentBatch]:
+    from posgeom.corpus.readers.huggingface import read_dataset
+
+    return read_dataset(source, options)
+
+
 READERS: dict[Format, Reader] = {
     "text": read_text,
     "jsonl": read_jsonl,
     "csv": read_csv,
     "tsv": read_tsv,
     "parquet": _read_parquet,
+    "arrow": _read_arrow,
     "fasta": read_fasta,
 }
 """The reader of each format."""
 
+_MAGIC: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 _FASTA_START = re.compile(rb">\s*\S[^\n]*\n[A-Za-z*-]{2,}\r?(\n|$)")
 
 
@@ -71,8 +85,8 @@ def read_sources(
 def sniff_format(stream: Stream) -> Format:
     """Tell a file's format by its extension and first bytes.
 
-    Parquet is known by its first bytes whatever the name. Without any extension (standard input, a pipe) JSON
-    lines and FASTA are recognised. Everything else is plain text.
+    Parquet and Arrow are known by their first bytes whatever the name. Without any extension (standard input, a pipe)
+    JSON lines and FASTA are recognised. Everything else is plain text.
 
     Parameters
     ----------
@@ -84,8 +98,9 @@ def sniff_format(stream: Stream) -> Format:
     str
         A key of `READERS`.
     """
-    if stream.head.startswith(b"PAR1"):
-        return "parquet"
+    for magic, format_ in _MAGIC.items():
+        if stream.head.startswith(magic):
+            return format_
     suffix = stream.source.suffix
     if suffix:
         return FORMAT_BY_SUFFIX.get(suffix, "text")
@@ -99,6 +114,9 @@ def _batches(
 ) -> Iterator[DocumentBatch]:
     done = 0
     for source in sources:
+        if source.dataset is not None:
+            yield from _read_dataset(source, options)
+            continue
         with open_stream(source) as stream:
             format_ = sniff_format(stream) if options.format == "auto" else options.format
             if options.whole_files and format_ != "text":

@@ -1,13 +1,16 @@
-"""From what the user names (files, globs, directories, ``-``) to the list of sources to read."""
+"""From what the user names (files, globs, directories, ``-``, URLs, datasets) to the list of sources to read."""
 
 import glob
 import os
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath, PurePosixPath
 
+from posgeom.corpus.datasets import PREFIX, DatasetName, parse_dataset, saved_shards
 from posgeom.corpus.documents import Format, ReadOptions
+from posgeom.corpus.remote import Found, RemoteFile, find_remote, read_small
+from posgeom.corpus.urls import is_url, local_path, public_name
 from posgeom.errors import CorpusError
 from posgeom.messages import shown
 
@@ -22,6 +25,7 @@ FORMAT_BY_SUFFIX: dict[str, Format] = {
     ".tsv": "tsv",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".arrow": "arrow",
     ".fa": "fasta",
     ".fasta": "fasta",
     ".fna": "fasta",
@@ -35,7 +39,7 @@ CODEC_BY_SUFFIX = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 # A .json file is more often a configuration than a corpus: it is read only when named.
 _DIRECTORY_SUFFIXES = FORMAT_BY_SUFFIX.keys() - {".json"}
 
-_WANTED = "wanted a file, a quoted glob pattern, a directory, or - for standard input"
+_WANTED = "wanted a file, a quoted glob pattern, a directory, a URL, hf:NAME, or - for standard input"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,41 +49,63 @@ class Source:
     Attributes
     ----------
     name : str
-        The name for messages, as the user gave it.
+        The name for messages, as the user gave it, without credentials.
     path : Path or None
-        Where the file is; None for standard input.
+        Where a local file is; None for anything else.
     size : int or None
-        Bytes on disk; None where it cannot be known (standard input, a pipe).
+        Bytes as stored; None where it cannot be known (standard input, a pipe, a dataset).
+    remote : RemoteFile or None
+        Where a file behind a URL is.
+    dataset : DatasetName or None
+        A dataset that the library of this name reads.
     """
 
     name: str
     path: Path | None
     size: int | None
+    remote: RemoteFile | None = None
+    dataset: DatasetName | None = None
+
+    @property
+    def is_stdin(self) -> bool:
+        """Whether this is standard input."""
+        return self.path is None and self.remote is None and self.dataset is None
+
+    @property
+    def is_pipe(self) -> bool:
+        """Whether this can be read only once, and not from its end."""
+        return self.is_stdin or (self.path is not None and self.size is None)
 
     @property
     def codec(self) -> str | None:
         """Compression by the last extension of the name, None for an uncompressed file."""
-        return None if self.path is None else CODEC_BY_SUFFIX.get(self.path.suffix.lower())
+        return CODEC_BY_SUFFIX.get(self._named.suffix.lower())
 
     @property
     def suffix(self) -> str:
         """Lower-case extension that tells the format, the one before a compression's; empty without one."""
-        return "" if self.path is None else _format_suffix(self.path)
+        return _format_suffix(self._named)
+
+    @property
+    def _named(self) -> PurePath:
+        if self.remote is not None:
+            return PurePosixPath(self.remote.path.partition("?")[0])
+        return self.path or PurePosixPath()
 
 
 def resolve_sources(specs: Sequence[str | Path], options: ReadOptions) -> list[Source]:
-    """Find the files to read, in the order given; globs and directories in sorted order.
+    """Find the files to read, in the order given; globs and directories in sorted order, local or behind a URL.
 
     A file reached twice (overlapping globs, a link) is read once, because a repeated document is no new
     evidence about the corpus. A glob yields files only, never directories. A directory is searched
     recursively, hidden entries left out, for files with a known extension, or for all files when
-    `options.format` is given.
+    `options.format` is given; one that ``save_to_disk`` of Hugging Face's datasets wrote is its Arrow files.
 
     Parameters
     ----------
     specs : sequence of str or Path
-        Files, glob patterns, directories, or ``-`` for standard input. A file whose name looks like a pattern
-        is taken literally.
+        Files, glob patterns, directories, URLs that fsspec knows, ``hf:NAME[:config][:split]``, or ``-`` for
+        standard input. A file whose name looks like a pattern is taken literally.
     options : ReadOptions
         How the files will be read.
 
@@ -99,8 +125,7 @@ def resolve_sources(specs: Sequence[str | Path], options: ReadOptions) -> list[S
         raise CorpusError(f"no input named: {_WANTED}")
     found: dict[str, Source] = {}
     for spec in specs:
-        for source in _expand(os.fspath(spec), options):
-            key = "-" if source.path is None else os.path.realpath(source.path)
+        for key, source in _expand(os.fspath(spec), options):
             found.setdefault(key, source)
     return list(found.values())
 
@@ -122,50 +147,131 @@ def total_bytes(sources: Sequence[Source]) -> int | None:
     return sum(sizes) if len(sizes) == len(sources) else None
 
 
-def _format_suffix(path: Path) -> str:
+def _format_suffix(path: PurePath) -> str:
     name = path.with_suffix("") if path.suffix.lower() in CODEC_BY_SUFFIX else path
     return name.suffix.lower()
 
 
-def _expand(name: str, options: ReadOptions) -> list[Source]:
+Keyed = tuple[str, Source]
+"""A source with what it has in common with every other name for the same thing."""
+
+
+def _expand(name: str, options: ReadOptions) -> list[Keyed]:
     if name == "-":
-        return [Source("standard input", None, None)]
+        return [("-", Source("standard input", None, None))]
     if not name:
         raise CorpusError(f"got an empty file name: {_WANTED}")
+    if is_url(name):
+        path = local_path(name)
+        return _expand_url(name, options) if path is None else _expand(path, options)
     try:
         mode = Path(name).stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
+        if name.startswith(PREFIX):
+            return _expand_dataset(name)
         if not glob.has_magic(name):
-            raise CorpusError(f"{shown(name)}: no such file or directory: {_WANTED}") from None
+            raise CorpusError(f"{shown(name)}: no such file or directory: {_WANTED}{_hint(name)}") from None
         return _expand_glob(name)
     except (OSError, ValueError) as error:
         raise CorpusError(f"{shown(name)}: {_reason(error)}: {_WANTED}") from None
     return _expand_directory(name, options) if stat.S_ISDIR(mode) else [_file_source(name)]
 
 
-def _expand_glob(pattern: str) -> list[Source]:
+def _expand_glob(pattern: str) -> list[Keyed]:
     matches = glob.glob(pattern, recursive=True)  # noqa: PTH207  a pattern may be absolute
     files = sorted(match for match in matches if not Path(match).is_dir())
     if not files:
-        found = "only directories match" if matches else "nothing matches"
-        raise CorpusError(
-            f"{shown(pattern)}: no file of this name, and {found} it as a pattern: wanted at least one file;"
-            " ** crosses directories"
-        )
+        raise _no_match(pattern, "only directories match" if matches else "nothing matches")
     return [_file_source(name) for name in files]
 
 
-def _expand_directory(directory: str, options: ReadOptions) -> list[Source]:
+def _expand_directory(directory: str, options: ReadOptions) -> list[Keyed]:
+    shards = _saved_in(directory, None, directory)
+    if shards is not None:
+        return shards
     files = sorted(path for path in _walk(directory) if options.format != "auto" or _has_data_suffix(path))
-    if not files and options.format == "auto":
-        raise CorpusError(
+    if not files:
+        raise _no_data(directory, options)
+    return [_file_source(str(path)) for path in files]
+
+
+def _expand_url(url: str, options: ReadOptions) -> list[Keyed]:
+    listing = find_remote(url)
+    sources = [_remote_source(found) for found in listing.files]
+    if listing.kind == "pattern" and not sources:
+        raise _no_match(public_name(url), "no file matches")
+    if listing.kind != "directory":
+        return sources
+    inside = {found.file.path.removeprefix(listing.root).lstrip("/"): found for found in listing.files}
+
+    def read(name: str) -> bytes | None:
+        return read_small(inside[name].file) if name in inside else None
+
+    shards = saved_shards(read, None, public_name(url))
+    if shards is not None:
+        missing = next((shard for shard in shards if shard not in inside), None)
+        if missing is not None:
+            raise CorpusError(
+                f"{shown(public_name(url))}: no {shown(missing)} in it: wanted all its files; copy it again"
+            )
+        return [_remote_source(inside[shard]) for shard in shards]
+    if options.format == "auto":
+        sources = [(key, source) for key, source in sources if source.suffix in _DIRECTORY_SUFFIXES]
+    if not sources:
+        raise _no_data(public_name(url), options)
+    return sources
+
+
+def _expand_dataset(name: str) -> list[Keyed]:
+    dataset = parse_dataset(name)
+    if Path(dataset.path).is_dir():
+        shards = _saved_in(dataset.path, dataset.split or dataset.config, name)
+        if shards is not None and dataset.config is not None and dataset.split is not None:
+            raise CorpusError(f"{shown(name)}: a saved dataset has no configs: wanted {PREFIX}DIR[:split]")
+        if shards is not None:
+            return shards
+    return [(name, Source(name, None, None, dataset=dataset))]
+
+
+def _saved_in(directory: str, split: str | None, name: str) -> list[Keyed] | None:
+    """The sources of a local directory that ``save_to_disk`` wrote, None for another directory."""
+
+    def read(file: str) -> bytes | None:
+        path = Path(directory, file)
+        try:
+            return path.read_bytes() if path.is_file() else None
+        except OSError as error:
+            raise CorpusError(f"{shown(path)}: {_reason(error)}: wanted a readable file") from None
+
+    shards = saved_shards(read, split, name)
+    return None if shards is None else [_file_source(str(Path(directory, shard))) for shard in shards]
+
+
+def _remote_source(found: Found) -> Keyed:
+    return found.key, Source(found.name, None, found.size, remote=found.file)
+
+
+def _no_match(pattern: str, found: str) -> CorpusError:
+    return CorpusError(
+        f"{shown(pattern)}: no file of this name, and {found} it as a pattern: wanted at least one file;"
+        " ** crosses directories"
+    )
+
+
+def _no_data(directory: str, options: ReadOptions) -> CorpusError:
+    if options.format == "auto":
+        return CorpusError(
             f"{shown(directory)}: no data file in this directory: wanted the extensions"
             f" {' '.join(sorted(_DIRECTORY_SUFFIXES))}, also with {' '.join(CODEC_BY_SUFFIX)};"
             " name the files, or give --format to take every file"
         )
-    if not files:
-        raise CorpusError(f"{shown(directory)}: no file in this directory: wanted one that is not hidden")
-    return [_file_source(str(path)) for path in files]
+    return CorpusError(f"{shown(directory)}: no file in this directory: wanted one that is not hidden")
+
+
+def _hint(name: str) -> str:
+    """What may be meant: Path("s3://bucket/key") has lost a slash."""
+    scheme, colon, rest = name.partition(":/")
+    return "; write a URL as a string, not a Path" if colon and scheme.isalnum() and len(scheme) > 1 and rest else ""
 
 
 def _walk(directory: str) -> list[Path]:
@@ -190,7 +296,7 @@ def _raise_unlistable(error: OSError) -> None:
     raise CorpusError(f"{shown(error.filename)}: cannot list this directory: {_reason(error)}") from None
 
 
-def _file_source(name: str) -> Source:
+def _file_source(name: str) -> Keyed:
     try:
         status = Path(name).stat()
     except (OSError, ValueError) as error:
@@ -200,7 +306,7 @@ def _file_source(name: str) -> Source:
         raise CorpusError(f"{shown(name)}: not a regular file: {_WANTED}")
     if not os.access(name, os.R_OK):
         raise CorpusError(f"{shown(name)}: permission denied: wanted a readable file; see its permissions")
-    return Source(name, Path(name), None if is_pipe else status.st_size)
+    return os.path.realpath(name), Source(name, Path(name), None if is_pipe else status.st_size)
 
 
 def _reason(error: OSError | ValueError) -> str:

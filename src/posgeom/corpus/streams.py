@@ -11,6 +11,7 @@ from posgeom.corpus import documents
 from posgeom.corpus.compression import ByteLayer, decompressed, sniff_codec
 from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.messages import located, looks_binary, too_long
+from posgeom.corpus.remote import RemoteStream
 from posgeom.corpus.sources import Source
 from posgeom.errors import CorpusError
 from posgeom.messages import one_line, shown
@@ -137,7 +138,7 @@ def open_stream(source: Source) -> Iterator[Stream]:
     Parameters
     ----------
     source : Source
-        A file or standard input, which is left open at the end.
+        A file, local or remote, or standard input, which is left open at the end.
 
     Yields
     ------
@@ -148,20 +149,19 @@ def open_stream(source: Source) -> Iterator[Stream]:
     ------
     CorpusError
         When the source cannot be opened, here or while reading it: an input error, truncated or corrupt
-        compressed data.
+        compressed data, a remote file that is another one at the end.
     """
     name = shown(source.name)
     with ExitStack() as stack:
+        file = open_file(source)
         file_layer = stack.enter_context(
-            ByteLayer(
-                _open_file(source),
-                lambda error: _input_failure(name, error),
-                close_inner=source.path is not None,
-            )
+            ByteLayer(file, lambda error: _input_failure(name, error), close_inner=not source.is_stdin)
         )
         codec = source.codec or sniff_codec(file_layer)
         data_layer = file_layer if codec is None else stack.enter_context(decompressed(file_layer, codec, name))
         yield Stream(source, codec, file_layer, data_layer)
+        if isinstance(file, RemoteStream):
+            file.check_unchanged()
 
 
 def decode_utf8(raw: bytes, options: ReadOptions, source: Source, row: int, unit: str = "line") -> str:
@@ -200,7 +200,28 @@ def decode_utf8(raw: bytes, options: ReadOptions, source: Source, row: int, unit
         ) from None
 
 
-def _open_file(source: Source) -> BinaryIO:
+def open_file(source: Source, *, seekable: bool = False) -> BinaryIO:
+    """Open the stored bytes of a source, unbuffered.
+
+    Parameters
+    ----------
+    source : Source
+        A file, local or remote, or standard input.
+    seekable : bool
+        Whether a remote file will be read at any place; a local one can be in any case.
+
+    Returns
+    -------
+    BinaryIO
+        To be closed, unless it is standard input.
+
+    Raises
+    ------
+    CorpusError
+        When it cannot be opened.
+    """
+    if source.remote is not None:
+        return cast("BinaryIO", RemoteStream(source.remote, source.size, seekable=seekable))
     if source.path is not None:
         try:
             return cast("BinaryIO", source.path.open("rb", buffering=0))

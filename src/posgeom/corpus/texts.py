@@ -72,6 +72,25 @@ class Texts(Sequence[str]):
             ends[is_null] = starts[is_null]
         return cls(data, starts, ends)
 
+    @classmethod
+    def joined(cls, parts: Sequence["Texts"]) -> "Texts":
+        """The documents of several runs in one.
+
+        Parameters
+        ----------
+        parts : sequence of Texts
+
+        Returns
+        -------
+        Texts
+        """
+        if len(parts) == 1:
+            return parts[0]
+        runs = [part.contiguous() for part in parts]
+        sizes = np.concatenate([np.empty(0, np.int64), *(np.diff(offsets) for _, offsets in runs)])
+        ends = np.cumsum(sizes)
+        return cls(b"".join(data for data, _ in runs), ends - sizes, ends)
+
     @overload
     def __getitem__(self, index: int) -> str: ...
     @overload

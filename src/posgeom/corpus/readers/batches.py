@@ -1,6 +1,7 @@
 """Group documents into batches of bounded size."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
@@ -9,6 +10,42 @@ from posgeom.corpus.texts import Texts
 
 Row = tuple[int, str, str | None]
 """A document on its way into a batch: 1-based place in the source, text, group."""
+
+
+def regrouped(batches: Iterable[DocumentBatch], options: ReadOptions) -> Iterator[DocumentBatch]:
+    """Put small batches of one source together: a file may hold its rows one by one.
+
+    Parameters
+    ----------
+    batches : iterable of DocumentBatch
+        Consecutive, of one source and column.
+    options : ReadOptions
+        Holds the batch size.
+
+    Yields
+    ------
+    DocumentBatch
+        Bounded as by `batched`, in bytes instead of characters.
+    """
+    waiting: list[DocumentBatch] = []
+    n_documents = n_bytes = 0
+    for batch in batches:
+        _, starts, ends = batch.documents.utf8()
+        size = int((ends - starts).sum())
+        too_many = n_documents + starts.size > options.batch_size
+        if waiting and (too_many or n_bytes + size > documents.MAX_BATCH_CHARACTERS):
+            yield _joined(waiting)
+            waiting, n_documents, n_bytes = [], 0, 0
+        waiting.append(batch)
+        n_documents += starts.size
+        n_bytes += size
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(batches: list[DocumentBatch]) -> DocumentBatch:
+    groups = None if batches[0].groups is None else [group for batch in batches for group in batch.groups or ()]
+    return replace(batches[0], documents=Texts.joined([batch.documents for batch in batches]), groups=groups)
 
 
 def batched(

@@ -1,31 +1,23 @@
 """Parquet: the text column, and the group column if one is asked for, in batches of rows."""
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from posgeom.corpus import documents
 from posgeom.corpus.documents import COUNTS_KEY, DocumentBatch, ReadOptions
-from posgeom.corpus.messages import too_long
-from posgeom.corpus.readers.columns import choose_column, group_value, missing_column
+from posgeom.corpus.readers.arrow_batches import document_batches, text_column
+from posgeom.corpus.readers.batches import regrouped
 from posgeom.corpus.sources import Source
-from posgeom.corpus.streams import Stream, decode_utf8
-from posgeom.corpus.texts import Texts
+from posgeom.corpus.streams import Stream, open_file
 from posgeom.errors import CorpusError
 from posgeom.messages import one_line, shown
 
 _BUFFER_BYTES = 1024 * 1024
-_AS_STRINGS = {
-    "string": pa.string(),
-    "binary": pa.string(),
-    "large_string": pa.large_string(),
-    "large_binary": pa.large_string(),
-}
 
 
 def read_parquet(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
@@ -54,39 +46,14 @@ def read_parquet(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch
     name = shown(source.name)
     if stream.codec is not None:
         raise CorpusError(f"{name}: Parquet inside {stream.codec}: wanted the Parquet file itself; decompress it first")
-    if source.path is None or source.size is None:
+    if source.is_pipe:
         raise CorpusError(f"{name}: Parquet from a pipe: wanted a file, since it is read from its end; save it first")
-    with _open(source.path, source) as file:
+    with _open(source) as file:
         schema = file.schema_arrow
         if COUNTS_KEY in (schema.metadata or {}):
             raise CorpusError(f"{name}: holds position counts, not documents: name it with --counts")
-        column, group = _columns(schema, options, source)
-        for used in {column, group} - {None}:
-            if schema.names.count(used) > 1:
-                raise CorpusError(f"{name}: several columns named {shown(used, 60)}: wanted one; rename them")
-        yield from _batches(file, column, stream, options)
-
-
-def _columns(schema: Any, options: ReadOptions, source: Source) -> tuple[str, str | None]:
-    strings = [field.name for field in schema if _is_string(field.type)]
-    binaries = [field.name for field in schema if _is_binary(field.type)]
-    column = choose_column(schema.names, strings or binaries, options, source)
-    kind = schema.field(schema.names.index(column)).type
-    if not (_is_string(kind) or _is_binary(kind)):
-        raise CorpusError(
-            f"{shown(source.name)}: column {shown(column, 60)} holds {shown(kind, 60)}: wanted strings;"
-            " choose another with --column NAME"
-        )
-    if options.group is not None:
-        if options.group not in schema.names:
-            raise missing_column(options.group, schema.names, source, "--group")
-        kind = schema.field(schema.names.index(options.group)).type
-        if pa.types.is_nested(kind):
-            raise CorpusError(
-                f"{shown(source.name)}: column {shown(options.group, 60)} holds {shown(kind, 60)}:"
-                " wanted one value a row to group by; choose another with --group NAME"
-            )
-    return column, options.group
+        column = text_column(schema, options, source)
+        yield from regrouped(_batches(file, column, stream, options), options)
 
 
 def _batches(file: Any, column: str, stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
@@ -102,32 +69,9 @@ def _batches(file: Any, column: str, stream: Stream, options: ReadOptions) -> It
             batch = next(batches, None)
         if batch is None:
             return
-        texts = _texts(batch.column(column), start, source, options)
-        groups: list[str] | None = None
-        if options.group is not None:
-            values = _scalars(batch.column(options.group), start, source, options)
-            groups = [group_value(value, options.group, source, row, "row") for row, value in enumerate(values, start)]
-        for first, last in _bounded(texts, start, source):
-            some = None if groups is None else groups[first:last]
-            yield DocumentBatch(texts.take(np.arange(first, last)), some, source.name, start + first, column)
-            stream.report_consumed(size * (start - 1 + last) // max(n_rows, 1))
-        start += len(texts)
-
-
-def _bounded(texts: Texts, start: int, source: Source) -> Iterator[tuple[int, int]]:
-    """Runs of documents that are no more than `MAX_BATCH_CHARACTERS` together; a longer document is one alone."""
-    _, starts, ends = texts.utf8()
-    sizes = ends - starts
-    for place in np.flatnonzero(sizes > documents.MAX_DOCUMENT_BYTES):
-        raise too_long(source.name, start + int(place), "row")
-    totals = np.cumsum(sizes)
-    first = 0
-    while first < sizes.size:
-        before = int(totals[first - 1]) if first else 0
-        last = int(np.searchsorted(totals, before + documents.MAX_BATCH_CHARACTERS, side="right"))
-        last = max(last, first + 1)
-        yield first, last
-        first = last
+        yield from document_batches(batch, column, start, source, options)
+        start += batch.num_rows
+        stream.report_consumed(size * (start - 1) // max(n_rows, 1))
 
 
 def _rows_at_once(metadata: Any, column: str, options: ReadOptions) -> int:
@@ -142,59 +86,11 @@ def _rows_at_once(metadata: Any, column: str, options: ReadOptions) -> int:
     return max(1, min(options.batch_size, documents.MAX_BATCH_CHARACTERS // mean))
 
 
-def _texts(array: Any, start: int, source: Source, options: ReadOptions) -> Texts:
-    """The column as it lies in memory, where it is valid UTF-8; else one value at a time, by the policy for errors."""
-    as_strings = _AS_STRINGS.get(str(array.type))
-    if as_strings is not None:
-        try:
-            array.view(as_strings).validate(full=True)
-        except pa.ArrowInvalid:
-            pass
-        else:
-            return Texts.from_arrow(array)
-    return Texts.from_strings([text or "" for text in _strings(array, start, source, options)])
-
-
-def _strings(array: Any, start: int, source: Source, options: ReadOptions) -> list[str | None]:
-    plain = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-    if _is_string(plain.type):
-        try:
-            strings: list[str | None] = plain.to_pylist()
-        except UnicodeDecodeError:
-            plain = plain.cast(pa.large_binary())
-        else:
-            return strings
-    return [
-        None if raw is None else decode_utf8(raw, options, source, row, "row")
-        for row, raw in enumerate(plain.to_pylist(), start)
-    ]
-
-
-def _scalars(array: Any, start: int, source: Source, options: ReadOptions) -> list[object]:
-    if _is_string(array.type) or _is_binary(array.type):
-        return list(_strings(array, start, source, options))
-    with _arrow_errors(source):
-        return list(array.to_pylist())
-
-
-def _is_string(kind: Any) -> bool:
-    t = pa.types
-    value = kind.value_type if t.is_dictionary(kind) else kind
-    return bool(t.is_string(value) or t.is_large_string(value) or t.is_string_view(value))
-
-
-def _is_binary(kind: Any) -> bool:
-    t = pa.types
-    value = kind.value_type if t.is_dictionary(kind) else kind
-    return bool(
-        t.is_binary(value) or t.is_large_binary(value) or t.is_binary_view(value) or t.is_fixed_size_binary(value)
-    )
-
-
 @contextmanager
-def _open(path: Path, source: Source) -> Iterator[Any]:
+def _open(source: Source) -> Iterator[Any]:
     with _arrow_errors(source):
-        stream = path.open("rb")
+        # A raw stream may give fewer bytes than asked for, which Arrow takes for the end.
+        stream = io.BufferedReader(cast("io.RawIOBase", open_file(source, seekable=True)))
     with stream:
         with _arrow_errors(source):
             file = pq.ParquetFile(stream, buffer_size=_BUFFER_BYTES, page_checksum_verification=True)

@@ -1,0 +1,178 @@
+"""Arrow record batches as documents, without an object for each where the text is valid."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from posgeom.corpus import documents
+from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.messages import too_long
+from posgeom.corpus.readers.columns import choose_column, group_value, missing_column
+from posgeom.corpus.sources import Source
+from posgeom.corpus.streams import decode_utf8
+from posgeom.corpus.texts import Texts
+from posgeom.errors import CorpusError
+from posgeom.messages import one_line, shown
+
+_AS_STRINGS = {
+    "string": pa.string(),
+    "binary": pa.string(),
+    "large_string": pa.large_string(),
+    "large_binary": pa.large_string(),
+}
+
+
+def text_column(schema: Any, options: ReadOptions, source: Source) -> str:
+    """Choose the text column of an Arrow schema, and check it and the group column.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        The columns there are.
+    options : ReadOptions
+        Holds the columns asked for.
+    source : Source
+        Named in the message.
+
+    Returns
+    -------
+    str
+        The name of the text column.
+
+    Raises
+    ------
+    CorpusError
+        When a column is missing, ambiguous or of a type that holds no text or no group.
+    """
+    strings = [field.name for field in schema if _is_string(field.type)]
+    binaries = [field.name for field in schema if _is_binary(field.type)]
+    column = choose_column(schema.names, strings or binaries, options, source)
+    kind = schema.field(schema.names.index(column)).type
+    if not (_is_string(kind) or _is_binary(kind)):
+        raise CorpusError(
+            f"{shown(source.name)}: column {shown(column, 60)} holds {shown(kind, 60)}: wanted strings;"
+            " choose another with --column NAME"
+        )
+    if options.group is not None:
+        if options.group not in schema.names:
+            raise missing_column(options.group, schema.names, source, "--group")
+        kind = schema.field(schema.names.index(options.group)).type
+        if pa.types.is_nested(kind):
+            raise CorpusError(
+                f"{shown(source.name)}: column {shown(options.group, 60)} holds {shown(kind, 60)}:"
+                " wanted one value a row to group by; choose another with --group NAME"
+            )
+    for used in {column, options.group} - {None}:
+        if schema.names.count(used) > 1:
+            raise CorpusError(f"{shown(source.name)}: several columns named {shown(used, 60)}: wanted one; rename them")
+    return column
+
+
+def document_batches(
+    batch: Any, column: str, start: int, source: Source, options: ReadOptions
+) -> Iterator[DocumentBatch]:
+    """Turn an Arrow record batch into batches of documents.
+
+    Parameters
+    ----------
+    batch : pyarrow.RecordBatch
+        Holds the text column, and the group column if there is one.
+    column : str
+        What `text_column` chose.
+    start : int
+        1-based place of the first row in its source.
+    source : Source
+        Named in the message.
+    options : ReadOptions
+        Holds the group column and the policy for invalid UTF-8.
+
+    Yields
+    ------
+    DocumentBatch
+        No more characters than `MAX_BATCH_CHARACTERS`, unless it is a single document.
+
+    Raises
+    ------
+    CorpusError
+        When a text is too long or not UTF-8, or a group is empty.
+    """
+    texts = _texts(batch.column(column), start, source, options)
+    groups: list[str] | None = None
+    if options.group is not None:
+        values = _scalars(batch.column(options.group), start, source, options)
+        groups = [group_value(value, options.group, source, row, "row") for row, value in enumerate(values, start)]
+    for first, last in _bounded(texts, start, source):
+        some = None if groups is None else groups[first:last]
+        yield DocumentBatch(texts.take(np.arange(first, last)), some, source.name, start + first, column)
+
+
+def _bounded(texts: Texts, start: int, source: Source) -> Iterator[tuple[int, int]]:
+    """Runs of documents that are no more than `MAX_BATCH_CHARACTERS` together; a longer document is one alone."""
+    _, starts, ends = texts.utf8()
+    sizes = ends - starts
+    for place in np.flatnonzero(sizes > documents.MAX_DOCUMENT_BYTES):
+        raise too_long(source.name, start + int(place), "row")
+    totals = np.cumsum(sizes)
+    first = 0
+    while first < sizes.size:
+        before = int(totals[first - 1]) if first else 0
+        last = int(np.searchsorted(totals, before + documents.MAX_BATCH_CHARACTERS, side="right"))
+        last = max(last, first + 1)
+        yield first, last
+        first = last
+
+
+def _texts(array: Any, start: int, source: Source, options: ReadOptions) -> Texts:
+    """The column as it lies in memory, where it is valid UTF-8; else one value at a time, by the policy for errors."""
+    as_strings = _AS_STRINGS.get(str(array.type))
+    if as_strings is not None:
+        try:
+            array.view(as_strings).validate(full=True)
+        except pa.ArrowInvalid:
+            pass
+        else:
+            return Texts.from_arrow(array)
+    return Texts.from_strings([text or "" for text in _strings(array, start, source, options)])
+
+
+def _strings(array: Any, start: int, source: Source, options: ReadOptions) -> list[str | None]:
+    plain = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+    if _is_string(plain.type):
+        try:
+            strings: list[str | None] = plain.to_pylist()
+        except UnicodeDecodeError:
+            plain = plain.cast(pa.large_binary())
+        else:
+            return strings
+    return [
+        None if raw is None else decode_utf8(raw, options, source, row, "row")
+        for row, raw in enumerate(plain.to_pylist(), start)
+    ]
+
+
+def _scalars(array: Any, start: int, source: Source, options: ReadOptions) -> list[object]:
+    if _is_string(array.type) or _is_binary(array.type):
+        return list(_strings(array, start, source, options))
+    try:
+        return list(array.to_pylist())
+    except (pa.ArrowException, ValueError) as error:
+        raise CorpusError(
+            f"{shown(source.name)}: column {shown(options.group, 60)} cannot be read ({one_line(error)}):"
+            " wanted one value a row to group by; choose another with --group NAME"
+        ) from None
+
+
+def _is_string(kind: Any) -> bool:
+    t = pa.types
+    value = kind.value_type if t.is_dictionary(kind) else kind
+    return bool(t.is_string(value) or t.is_large_string(value) or t.is_string_view(value))
+
+
+def _is_binary(kind: Any) -> bool:
+    t = pa.types
+    value = kind.value_type if t.is_dictionary(kind) else kind
+    return bool(
+        t.is_binary(value) or t.is_large_binary(value) or t.is_binary_view(value) or t.is_fixed_size_binary(value)
+    )
