@@ -99,9 +99,77 @@ def count(
     def report(done: int) -> None:
         progress("counting", done, total)
 
-    batches = read_sources(sources, options, on_progress=report)
-    names = tuple(str(s) for s in specs)
-    return _count_batches(batches, loaded, n_positions, n_folds, names, options.group, workers)
+    counts = count_sources(sources, options, loaded, n_positions, n_folds, workers=workers, on_progress=report)
+    return named(counts, [str(s) for s in specs])
+
+
+def count_sources(
+    sources: Sequence[Source],
+    options: ReadOptions,
+    tokenizer: Tokenizer,
+    n_positions: int,
+    n_folds: int,
+    *,
+    workers: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> PositionCounts:
+    """Count the documents of sources already found, of which there may be none.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        Whole files, or spans of them.
+    options : ReadOptions
+        How to read them.
+    tokenizer : Tokenizer
+        For an open vocabulary a new one, since it keeps the words it has seen.
+    n_positions, n_folds, workers
+        As in `count`.
+    on_progress : callable, optional
+        As in `read_sources`.
+
+    Returns
+    -------
+    PositionCounts
+        Without `sources`, and perhaps without documents or tokens; see `named`.
+
+    Raises
+    ------
+    CorpusError
+        When a file cannot be read.
+    CountsError
+        When the sizes are impossible.
+    TokenizerError
+        When the tokenizer cannot be applied.
+    """
+    batches = read_sources(sources, options, on_progress=on_progress)
+    return _count_batches(batches, tokenizer, n_positions, n_folds, options.group, workers)
+
+
+def named(counts: PositionCounts, sources: Sequence[str]) -> PositionCounts:
+    """Counts of a whole corpus: under its name, and refused when there is nothing in it.
+
+    Parameters
+    ----------
+    counts : PositionCounts
+    sources : sequence of str
+        What was read, as the user named it.
+
+    Returns
+    -------
+    PositionCounts
+
+    Raises
+    ------
+    CorpusError
+        When there are no documents, or none with content.
+    """
+    names = ", ".join(sources[:3]) + (" ..." if len(sources) > 3 else "")
+    if not counts.n_documents:
+        raise CorpusError(f"no documents in {names}: expected at least one")
+    if not counts.fold.size:
+        raise CorpusError(f"all {counts.n_documents:,} documents in {names} are empty: nothing to count")
+    return replace(counts, sources=tuple(sources))
 
 
 def _default_tokenizer(sources: Sequence[Source], options: ReadOptions) -> str:
@@ -154,7 +222,8 @@ def count_texts(
         raise CorpusError(f"batch size {batch_size}: expected at least 1")
     batches = _batched(texts, groups, batch_size, source)
     grouped_by = None if groups is None else "groups"
-    return _count_batches(batches, load_tokenizer(tokenizer), n_positions, n_folds, (source,), grouped_by, workers)
+    counts = _count_batches(batches, load_tokenizer(tokenizer), n_positions, n_folds, grouped_by, workers)
+    return named(counts, [source])
 
 
 def _batched(
@@ -178,11 +247,10 @@ def _count_batches(
     tokenizer: Tokenizer,
     n_positions: int,
     n_folds: int,
-    sources: tuple[str, ...],
     grouped_by: str | None,
     workers: int | None,
 ) -> PositionCounts:
-    _check_sizes(n_positions, n_folds, tokenizer, workers)
+    check_sizes(n_positions, n_folds, tokenizer, workers)
     accumulator = Accumulator()
     documents = np.zeros(n_folds, np.int64)
     empty_documents = 0
@@ -198,11 +266,6 @@ def _count_batches(
         if part.column is not None:
             columns[part.column] = None
     keys, counts = accumulator.result()
-    named = ", ".join(sources[:3]) + (" ..." if len(sources) > 3 else "")
-    if not documents.sum():
-        raise CorpusError(f"no documents in {named}: expected at least one")
-    if not keys.size:
-        raise CorpusError(f"all {int(documents.sum()):,} documents in {named} are empty: nothing to count")
     cells, token = np.divmod(keys, tokenizer.id_space)
     fold, position = np.divmod(cells, n_positions)
     vocabulary = tokenizer.vocabulary()
@@ -219,13 +282,25 @@ def _count_batches(
         documents=documents,
         empty_documents=empty_documents,
         vocabulary=None if vocabulary is None else tuple(vocabulary),
-        sources=sources,
         columns=tuple(columns),
         grouped_by=grouped_by,
     )
 
 
-def _check_sizes(n_positions: int, n_folds: int, tokenizer: Tokenizer, workers: int | None) -> None:
+def check_sizes(n_positions: int, n_folds: int, tokenizer: Tokenizer, workers: int | None) -> None:
+    """Refuse sizes that cannot be counted.
+
+    Parameters
+    ----------
+    n_positions, n_folds, workers
+        As in `count`.
+    tokenizer : Tokenizer
+
+    Raises
+    ------
+    CountsError
+        When one is out of range, or together they do not fit in 64 bits.
+    """
     if n_positions < 2:
         raise CountsError(f"n = {n_positions}: a distance needs at least 2 positions; use a larger -n")
     if not 1 <= n_folds <= MAX_FOLDS:

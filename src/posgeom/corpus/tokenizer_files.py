@@ -56,6 +56,39 @@ class FastTokenizer(Tokenizer):
             tokenizer.num_special_tokens_to_add(False),
         )
 
+    @classmethod
+    def from_definition(cls, definition: str, name: str) -> "FastTokenizer":
+        """Load the text of a tokenizer.json.
+
+        Parameters
+        ----------
+        definition : str
+        name : str
+            What to call it in results and messages.
+
+        Returns
+        -------
+        FastTokenizer
+
+        Raises
+        ------
+        TokenizerError
+            When the text cannot be used.
+        """
+        from tokenizers import Tokenizer as FastTokenizerBackend
+
+        try:
+            backend = FastTokenizerBackend.from_str(definition)
+        except Exception as error:  # noqa: BLE001  the library raises bare Exception
+            raise TokenizerError(
+                f"{shown(name)} is not a tokenizer.json of the `tokenizers` library: {one_line(error)}"
+            ) from None
+        return cls(backend, name)
+
+    def definition(self) -> str:
+        """The text of its tokenizer.json."""
+        return str(self._tokenizer.to_str())
+
     def encode(self, texts: Sequence[str], n_positions: int) -> TokenBatch:
         """Tokenise; a special token is one that the post-processor added, not one spelled out in the text."""
         self._truncate(n_positions)
@@ -158,19 +191,11 @@ def _from_object(spec: object) -> Tokenizer:
 
 
 def _from_file(path: Path, name: str) -> Tokenizer:
-    from tokenizers import Tokenizer as FastTokenizerBackend
-
     try:
         definition = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise TokenizerError(f"cannot read tokenizer {shown(name)}: {one_line(error)}") from None
-    try:
-        backend = FastTokenizerBackend.from_str(definition)
-    except Exception as error:  # noqa: BLE001  the library raises bare Exception
-        raise TokenizerError(
-            f"{shown(name)} is not a tokenizer.json of the `tokenizers` library: {one_line(error)}"
-        ) from None
-    return FastTokenizer(backend, name)
+    return FastTokenizer.from_definition(definition, name)
 
 
 def _from_directory(path: Path, name: str) -> Tokenizer:

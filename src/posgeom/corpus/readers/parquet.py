@@ -50,14 +50,55 @@ def read_parquet(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch
     if source.path is None or source.size is None:
         raise CorpusError(f"{name}: Parquet from a pipe: wanted a file, since it is read from its end; save it first")
     with _open(source.path, source) as file:
-        schema = file.schema_arrow
-        if COUNTS_KEY in (schema.metadata or {}):
-            raise CorpusError(f"{name}: holds position counts, not documents: name it with --counts")
-        column, group = _columns(schema, options, source)
-        for used in {column, group} - {None}:
-            if schema.names.count(used) > 1:
-                raise CorpusError(f"{name}: several columns named {shown(used, 60)}: wanted one; rename them")
-        yield from batched(_rows(file, column, stream, options), source, options, column)
+        column, group = _checked_columns(file, options, source)
+        yield from batched(_rows(file, column, group, stream, options), source, options, column)
+
+
+def row_group_bytes(source: Source, path: Path, options: ReadOptions) -> list[int]:
+    """Stored bytes that each row group of a file has in the columns to be read.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    path : Path
+        Where it is.
+    options : ReadOptions
+        How it will be read.
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    CorpusError
+        When the file is corrupt, or a column is missing or of another type.
+    """
+    with _open(path, source) as file:
+        columns = _checked_columns(file, options, source)
+        with _arrow_errors(source):
+            groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+            return [
+                sum(
+                    chunk.total_compressed_size
+                    for chunk in map(group.column, range(group.num_columns))
+                    if chunk.path_in_schema in columns
+                )
+                for group in groups
+            ]
+
+
+def _checked_columns(file: Any, options: ReadOptions, source: Source) -> tuple[str, str | None]:
+    schema = file.schema_arrow
+    name = shown(source.name)
+    if COUNTS_KEY in (schema.metadata or {}):
+        raise CorpusError(f"{name}: holds position counts, not documents: name it with --counts")
+    column, group = _columns(schema, options, source)
+    for used in {column, group} - {None}:
+        if schema.names.count(used) > 1:
+            raise CorpusError(f"{name}: several columns named {shown(used, 60)}: wanted one; rename them")
+    return column, group
 
 
 def _columns(schema: Any, options: ReadOptions, source: Source) -> tuple[str, str | None]:
@@ -82,14 +123,19 @@ def _columns(schema: Any, options: ReadOptions, source: Source) -> tuple[str, st
     return column, options.group
 
 
-def _rows(file: Any, column: str, stream: Stream, options: ReadOptions) -> Iterator[Row]:
+def _rows(file: Any, column: str, group: str | None, stream: Stream, options: ReadOptions) -> Iterator[Row]:
     source = stream.source
     size = source.size or 0
-    columns = [column] if options.group in (None, column) else [column, options.group]
+    columns = [column] if group in (None, column) else [column, group]
     with _arrow_errors(source):
         n_rows = file.metadata.num_rows
-        batches = file.iter_batches(_rows_at_once(file.metadata, column, options), columns=columns, use_threads=False)
-    start = 1
+        wanted = range(file.metadata.num_row_groups)
+        if source.span:
+            wanted = wanted[source.span.start : source.span.stop]
+        start = 1 + sum(file.metadata.row_group(i).num_rows for i in range(wanted.start))
+        batches = file.iter_batches(
+            _rows_at_once(file.metadata, column, options), row_groups=list(wanted), columns=columns, use_threads=False
+        )
     while True:
         with _arrow_errors(source):
             batch = next(batches, None)
@@ -97,9 +143,9 @@ def _rows(file: Any, column: str, stream: Stream, options: ReadOptions) -> Itera
             return
         texts = _strings(batch.column(column), start, source, options)
         groups: list[str] | None = None
-        if options.group is not None:
-            values = _scalars(batch.column(options.group), start, source, options)
-            groups = [group_value(value, options.group, source, row, "row") for row, value in enumerate(values, start)]
+        if group is not None:
+            values = _scalars(batch.column(group), start, source, options)
+            groups = [group_value(value, group, source, row, "row") for row, value in enumerate(values, start)]
         for i, text in enumerate(texts):
             row = start + i
             if len(text or "") > documents.MAX_DOCUMENT_BYTES:
