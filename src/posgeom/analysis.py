@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
+from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, Engine, count
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.tokenizer_files import TokenizerSpec
@@ -96,6 +96,11 @@ def analyze(
     group: str | int | None = None,
     options: ReadOptions | None = None,
     workers: int | None = None,
+    engine: Engine | None = None,
+    scheduler: str | None = None,
+    run_dir: str | Path | None = None,
+    partition_size: int | str | None = None,
+    recount_changed: bool = False,
     seed: int = 0,
     progress: ProgressHook = silent,
 ) -> Analysis:
@@ -106,6 +111,7 @@ def analyze(
     corpus : str, Path, sequence of these, or PositionCounts
         Files, globs, directories, ``"-"``, or counts made before.
     tokenizer, n_positions, n_folds, column, group, options, workers
+    engine, scheduler, run_dir, partition_size, recount_changed
         See `count`, whose defaults they have. Fixed when counts were made, and refused with them.
     n_dims : int
         Width d of the schemes that have one.
@@ -142,7 +148,9 @@ def analyze(
     _check_items(encodings, corpus.n_positions if isinstance(corpus, PositionCounts) else length, n_dims)
     if isinstance(corpus, PositionCounts):
         fixed = {"tokenizer": tokenizer, "n_positions": n_positions, "n_folds": n_folds, "column": column}
-        fixed |= {"group": group, "options": options, "workers": workers}
+        fixed |= {"group": group, "options": options, "workers": workers, "engine": engine}
+        fixed |= {"scheduler": scheduler, "run_dir": run_dir, "partition_size": partition_size}
+        fixed |= {"recount_changed": recount_changed or None}
         for name, value in fixed.items():
             if value is not None:
                 raise PosgeomError(f"{name} was fixed when the counts were made: leave it out, or count again")
@@ -157,6 +165,11 @@ def analyze(
             group=group,
             options=options,
             workers=workers,
+            engine=engine or "local",
+            scheduler=scheduler,
+            run_dir=run_dir,
+            partition_size=partition_size,
+            recount_changed=recount_changed,
             progress=progress,
         )
     given = {"estimator": estimator, "empty": empty, "min_depth": min_depth}

@@ -4,14 +4,16 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.corpus.accumulator import Accumulator
+from posgeom.corpus.cluster.options import ClusterOptions
 from posgeom.corpus.counts import PositionCounts, sum_entries
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.folds import assign_folds
@@ -20,11 +22,15 @@ from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources, to
 from posgeom.corpus.tokenizer_files import TokenizerSpec, load_tokenizer
 from posgeom.corpus.tokenizers import Tokenizer
 from posgeom.errors import CorpusError, CountsError
+from posgeom.messages import shown
 from posgeom.progress import ProgressHook, silent
 
 DEFAULT_N_POSITIONS = 128
 DEFAULT_N_FOLDS = 10
 MAX_FOLDS = 1000
+
+Engine = Literal["local", "dask"]
+"""Where counting happens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,11 @@ def count(
     group: str | int | None = None,
     options: ReadOptions | None = None,
     workers: int | None = None,
+    engine: Engine = "local",
+    scheduler: str | None = None,
+    run_dir: str | Path | None = None,
+    partition_size: int | str | None = None,
+    recount_changed: bool = False,
     progress: ProgressHook = silent,
 ) -> PositionCounts:
     """Count tokens by (fold, position, token) over a corpus on disk.
@@ -70,7 +81,13 @@ def count(
     options : ReadOptions, optional
         Columns, format, and how to treat invalid UTF-8.
     workers : int, optional
-        Threads that tokenise; the result does not depend on it. By default one per core.
+        Threads that tokenise, or worker processes of engine ``"dask"``; the result does not depend on it. By default
+        one per core.
+    engine : {"local", "dask"}
+        ``"dask"`` counts partitions on a Dask cluster, with the same result. Without a scheduler it starts processes
+        of this machine, so that a script needs ``if __name__ == "__main__":``.
+    scheduler, run_dir, partition_size, recount_changed
+        See `posgeom.corpus.cluster.options.ClusterOptions`. Only with engine ``"dask"``.
     progress : callable
         Called as ``progress("counting", bytes_read, total_bytes)``.
 
@@ -82,9 +99,15 @@ def count(
     ------
     CorpusError
         When the corpus cannot be read, or has no content.
+    CountsError
+        When sizes are impossible, or the engine cannot be used.
+    OutputError
+        When the run directory cannot be used.
     TokenizerError
         When the tokenizer cannot be loaded or applied.
     """
+    cluster = ClusterOptions(scheduler, run_dir, partition_size, recount_changed)
+    _check_engine(engine, cluster)
     options = options or ReadOptions()
     options = replace(
         options,
@@ -94,13 +117,34 @@ def count(
     specs = [corpus] if isinstance(corpus, str | Path) else list(corpus)
     sources = resolve_sources(specs, options)
     loaded = load_tokenizer(_default_tokenizer(sources, options) if tokenizer is None else tokenizer)
+    names = [str(s) for s in specs]
+    if engine == "dask":
+        from posgeom.corpus.cluster.engine import count_on_cluster  # needs an extra
+
+        return named(
+            count_on_cluster(
+                sources, options, loaded, n_positions, n_folds, workers=workers, cluster=cluster, progress=progress
+            ),
+            names,
+        )
     total = total_bytes(sources)
 
     def report(done: int) -> None:
         progress("counting", done, total)
 
     counts = count_sources(sources, options, loaded, n_positions, n_folds, workers=workers, on_progress=report)
-    return named(counts, [str(s) for s in specs])
+    return named(counts, names)
+
+
+def _check_engine(engine: str, cluster: ClusterOptions) -> None:
+    if engine not in get_args(Engine):
+        raise CountsError(f"engine {shown(engine, 60)}: expected one of {', '.join(get_args(Engine))}")
+    for name, default in asdict(ClusterOptions()).items():
+        if engine == "local" and getattr(cluster, name) != default:
+            raise CountsError(
+                f"got {name.replace('_', ' ')}, which means nothing to the local engine: leave it out, or add --engine"
+                " dask"
+            )
 
 
 def count_sources(
