@@ -1,6 +1,8 @@
 """The Dask part: connect to a cluster, and run calls on it until each has ended in one way or another."""
 
 import logging
+import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
@@ -16,6 +18,7 @@ from posgeom.messages import one_line, shown
 from posgeom.progress import ProgressHook
 
 _CONNECT_SECONDS = 15
+_LOOK_SECONDS = 1
 
 
 @contextmanager
@@ -47,7 +50,8 @@ def connected(scheduler: str | None, n_workers: int) -> Iterator[Client]:
                     n_workers=n_workers,
                     threads_per_worker=1,
                     processes=True,
-                    dashboard_address=None,
+                    scheduler_kwargs={"dashboard": False},
+                    dashboard_address="127.0.0.1:0",  # None would take the port of another cluster's dashboard
                     silence_logs=logging.CRITICAL,
                     # A process per core already: more threads below would only wait for each other.
                     env={"TOKENIZERS_PARALLELISM": "false"},
@@ -98,12 +102,14 @@ def run_tasks(
     running: dict[Future[Outcome], int] = {}
     completed = as_completed(loop=client.loop)
     failures: dict[int, PosgeomError] = {}
-    stopped = False
+    stopped, n_threads, looked = False, -1, -math.inf
 
     def hand_out() -> None:
-        n_threads = sum(client.nthreads().values())
-        if not n_threads:
-            progress("waiting for workers", 0, None)
+        nonlocal n_threads, looked
+        if time.monotonic() - looked > _LOOK_SECONDS:  # workers come and go
+            before, n_threads, looked = n_threads, sum(client.nthreads().values()), time.monotonic()
+            if not n_threads or not before:
+                progress("waiting for workers", n_threads, n_threads or None)
         for i, call in islice(waiting, max(2 * n_threads + 2 - len(running), 0)):
             future = client.submit(*call, pure=False)
             running[future] = i

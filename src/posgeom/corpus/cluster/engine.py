@@ -4,10 +4,11 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import count, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -204,16 +205,22 @@ def _add_up(
     from posgeom.corpus.cluster.client import run_tasks
     from posgeom.corpus.cluster.tasks import merge_partials
 
-    level, merged = list(keys), False
-    while len(level) > 1:
-        groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
-        level = [hashlib.sha256(json.dumps(group).encode()).hexdigest()[:40] for group in groups]
-        calls = [(merge_partials, job, key, group, merged) for key, group in zip(level, groups, strict=True)]
-        failures = run_tasks(client, calls, ["adding up"] * len(calls), _counter(progress, len(calls)), progress)
+    levels = [list(keys)]
+    while len(levels[-1]) > 1:
+        levels.append([_key_of_sum(group) for group in _groups(levels[-1])])
+    total = sum(map(len, levels[1:]))
+    done = count(1)
+
+    def report(i: int) -> None:  # noqa: ARG001
+        progress("adding up", next(done), total)
+
+    for merged, (parts, sums) in enumerate(pairwise(levels)):
+        groups = zip(sums, _groups(parts), strict=True)
+        calls = [(merge_partials, job, key, group, bool(merged)) for key, group in groups]
+        failures = run_tasks(client, calls, ["adding up"] * len(calls), report, progress)
         if failures:
             raise failures[min(failures)]
-        merged = True
-    counts = directory.read_counts(level[0], merged=merged)
+    counts = directory.read_counts(levels[-1][0], merged=total > 0)
     if counts is None:
         raise CountsError(
             f"run directory {shown(directory.place)}: the workers' counts are not in it:"
@@ -222,10 +229,9 @@ def _add_up(
     return counts
 
 
-def _counter(progress: ProgressHook, total: int) -> Callable[[int], None]:
-    done = iter(range(1, total + 1))
+def _groups(keys: list[str]) -> list[list[str]]:
+    return [keys[i : i + FAN_IN] for i in range(0, len(keys), FAN_IN)]
 
-    def report(i: int) -> None:  # noqa: ARG001
-        progress("adding up", next(done), total)
 
-    return report
+def _key_of_sum(keys: list[str]) -> str:
+    return hashlib.sha256(json.dumps(keys).encode()).hexdigest()[:40]

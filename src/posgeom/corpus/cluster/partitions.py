@@ -11,7 +11,7 @@ from pathlib import Path
 from posgeom.corpus.documents import Format, ReadOptions
 from posgeom.corpus.readers.delimited import delimited_layout
 from posgeom.corpus.readers.jsonl import jsonl_layout
-from posgeom.corpus.readers.text import read_text
+from posgeom.corpus.readers.text import text_layout
 from posgeom.corpus.reading import format_of
 from posgeom.corpus.sources import Layout, Source, Span
 from posgeom.corpus.streams import Stream, open_stream
@@ -225,13 +225,8 @@ def _row_group_pieces(source: Source, options: ReadOptions, target: int) -> list
     return pieces
 
 
-def _text_layout(stream: Stream, options: ReadOptions) -> Layout:
-    next(read_text(stream, options), None)  # refuses options that do not fit, once instead of in every span
-    return Layout(None)
-
-
 _LAYOUTS: dict[Format, Callable[[Stream, ReadOptions], Layout | None]] = {
-    "text": _text_layout,
+    "text": text_layout,
     "jsonl": jsonl_layout,
     "csv": partial(delimited_layout, separator=","),
     "tsv": partial(delimited_layout, separator="\t"),
