@@ -1,5 +1,6 @@
 """Workers and clients that are killed: the counts are the same, and what was done stays done."""
 
+import os
 import random
 import signal
 import subprocess
@@ -66,7 +67,11 @@ def test_workers_killed_at_random_moments(
 
 def start(*arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [*ENTRY, "count", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*ENTRY, "count", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
 
 
@@ -77,7 +82,10 @@ def test_a_client_that_dies_is_resumed(large: Path, on_cluster: Count, tmp_path:
     client = start(large, *options, "-o", tmp_path / "out.parquet")
     wait_for_partials(tmp_path / "run", 20)
     workers = psutil.Process(client.pid).children(recursive=True)
-    client.send_signal(how)
+    if how == signal.SIGINT:
+        os.killpg(client.pid, how)  # as a terminal does it: all processes of the command get it
+    else:
+        client.send_signal(how)
     output, errors = client.communicate(timeout=PATIENCE)
     psutil.wait_procs(workers, timeout=PATIENCE)
     assert not any(worker.is_running() for worker in workers)

@@ -104,6 +104,8 @@ def test_what_cannot_be_divided_stays_in_one_piece(tmp_path: Path) -> None:
     (tmp_path / "d.fasta").write_text(">a\nACGT\nACGT\n" * 20)
     for name in ("a.txt.gz", "b.txt", "c.csv", "d.fasta"):
         assert len(planned(tmp_path / name, 10)) == 1, name
+    together = [(tmp_path / name) for name in ("a.txt.gz", "b.txt")]
+    assert len(plan(resolve_sources(together, ReadOptions()), ReadOptions(), 10)) == 2
     (tmp_path / "whole.txt").write_bytes(text)
     assert len(planned(tmp_path / "whole.txt", 10, whole_files=True)) == 1
     assert len(planned(tmp_path / "whole.txt", 10)) > 100

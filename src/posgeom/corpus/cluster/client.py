@@ -2,6 +2,7 @@
 
 import logging
 import math
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -11,6 +12,7 @@ from typing import Any
 
 from distributed import Client, Future, KilledWorker, LocalCluster, as_completed
 
+from posgeom.corpus.cluster.interrupts import undisturbed
 from posgeom.corpus.cluster.job import SAME_EVERYWHERE
 from posgeom.corpus.cluster.tasks import Outcome, WorkerMemoryError
 from posgeom.errors import CorpusError, CountsError, PosgeomError
@@ -43,20 +45,7 @@ def connected(scheduler: str | None, n_workers: int) -> Iterator[Client]:
     """
     with ExitStack() as stack:
         stack.enter_context(_quiet())
-        address: str | LocalCluster | None = scheduler
-        if scheduler is None:
-            address = stack.enter_context(
-                LocalCluster(
-                    n_workers=n_workers,
-                    threads_per_worker=1,
-                    processes=True,
-                    scheduler_kwargs={"dashboard": False},
-                    dashboard_address="127.0.0.1:0",  # None would take the port of another cluster's dashboard
-                    silence_logs=logging.CRITICAL,
-                    # A process per core already: more threads below would only wait for each other.
-                    env={"TOKENIZERS_PARALLELISM": "false"},
-                )
-            )
+        address = scheduler if scheduler is not None else stack.enter_context(_local_cluster(n_workers))
         try:
             client = Client(address, set_as_default=False, timeout=_CONNECT_SECONDS)
         except (OSError, ValueError) as error:
@@ -64,9 +53,41 @@ def connected(scheduler: str | None, n_workers: int) -> Iterator[Client]:
                 f"no Dask scheduler at {shown(scheduler)} ({one_line(error)}): expected an address as in"
                 " tcp://10.0.0.1:8786; leave --scheduler out to count on this machine"
             ) from None
-        stack.enter_context(client)
+        stack.callback(_close, client)
         _check_versions(client)
         yield client
+
+
+@contextmanager
+def _local_cluster(n_workers: int) -> Iterator[LocalCluster]:
+    cluster = None
+    try:
+        try:
+            with undisturbed():
+                cluster = LocalCluster(
+                    n_workers=n_workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    scheduler_kwargs={"dashboard": False},
+                    dashboard_address="127.0.0.1:0",  # None would take the port of another cluster's dashboard
+                    silence_logs=logging.CRITICAL,
+                    # With a process per core, more threads below would only wait for each other.
+                    env={"RAYON_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // n_workers))},
+                )
+        except (OSError, RuntimeError) as error:
+            raise CountsError(
+                f"worker processes do not start ({one_line(error)}): in a script, call it under"
+                " if __name__ == '__main__':, since each process reads the script again"
+            ) from None
+        yield cluster
+    finally:
+        if cluster is not None:
+            _close(cluster)
+
+
+def _close(opened: Client | LocalCluster) -> None:
+    with undisturbed():
+        opened.close()
 
 
 def run_tasks(

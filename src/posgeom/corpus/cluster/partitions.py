@@ -173,7 +173,7 @@ def _groups(files: Sequence[Source], options: ReadOptions, target: int) -> Itera
         pieces = [(piece, identity, n_bytes) for piece, n_bytes in _pieces(source, options, target)]
         crosses = (offset // target) != ((offset + identity.size + _OPENING_BYTES) // target)
         offset += identity.size + _OPENING_BYTES
-        if len(pieces) > 1:
+        if identity.size >= target:
             yield from [group] if group else []
             yield from ([piece] for piece in pieces)
             group = []
