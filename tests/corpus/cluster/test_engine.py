@@ -108,6 +108,7 @@ def test_other_settings_are_refused(corpus: Path, tmp_path: Path, settings: dict
         where: dict[str, Any] = {"engine": "dask", "scheduler": "tcp://127.0.0.1:9", "run_dir": tmp_path / "run"}
         count(corpus, **(where | usual | changed))
 
+    (tmp_path / "run").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dask_client, "_CONNECT_SECONDS", 0.1)
         with pytest.raises(CountsError, match="no Dask scheduler at 'tcp:"):
@@ -286,6 +287,7 @@ def test_impossible_requests_are_refused(
     monkeypatch.setattr(dask_client, "_CONNECT_SECONDS", 1)
     with pytest.raises(error, match=message):
         count(corpus, **({"engine": "dask"} | settings))
+    assert [p.name for p in tmp_path.iterdir()] == ["corpus"]
 
 
 def test_the_extra_is_named_where_it_is_missing(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posgeom.corpus.documents import ReadOptions
@@ -59,6 +59,7 @@ def numbered(source: Source) -> Source:
     return replace(source, span=replace(source.span, lines_before=count_line_feeds(source, source.span.start - 1)))
 
 
+@settings(deadline=None)
 @given(CONTENT, st.lists(st.integers(0, 600), max_size=6))
 def test_spans_give_the_lines_of_the_file_with_their_numbers(content: bytes, cuts: list[int]) -> None:
     with file_of(content) as source:
@@ -66,6 +67,7 @@ def test_spans_give_the_lines_of_the_file_with_their_numbers(content: bytes, cut
         assert list(itertools.chain(*parts)) == lines_of(source)
 
 
+@settings(deadline=None)
 @given(CONTENT, st.integers(0, 400))
 def test_a_line_belongs_to_the_span_in_which_it_starts(content: bytes, where: int) -> None:
     with file_of(content) as source:

@@ -4,8 +4,8 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import count, pairwise
@@ -150,13 +150,18 @@ def _definition(tokenizer: Tokenizer) -> str | None:
     )
 
 
-def _locked(directory: RunDirectory) -> ExitStack:
+@contextmanager
+def _locked(directory: RunDirectory) -> Iterator[None]:
     from posgeom.corpus.cluster.lock import RunLock
 
-    with ExitStack() as stack:
-        directory.create()
-        stack.enter_context(RunLock(directory))
-        return stack.pop_all()
+    created = directory.create()
+    with RunLock(directory):
+        try:
+            yield
+        except BaseException:
+            if created:
+                directory.remove_unless_counted()
+            raise
 
 
 def _count_partitions(

@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
+
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.storage import read_counts_from, write_counts_to
 from posgeom.errors import CountsError, OutputError
@@ -54,8 +56,13 @@ class RunDirectory:
             self._fs, self._root = LocalFileSystem(), str(Path(place).absolute())
             self.place = self._root
 
-    def create(self) -> None:
+    def create(self) -> bool:
         """Make the directory where it is missing.
+
+        Returns
+        -------
+        bool
+            Whether it was missing.
 
         Raises
         ------
@@ -63,7 +70,8 @@ class RunDirectory:
             When it cannot be made, or something else is in it.
         """
         with self._errors():
-            if self._fs.exists(self._root) and not self._fs.isdir(self._root):
+            missing = not self._fs.exists(self._root)
+            if not missing and not self._fs.isdir(self._root):
                 raise OutputError(f"run directory {shown(self.place)}: it is a file, expected a directory")
             self._fs.makedirs(self._root, exist_ok=True)
             found = set(self._names(self._root)) - {LOCK}
@@ -73,6 +81,7 @@ class RunDirectory:
                     f"run directory {shown(self.place)}: holds {shown(foreign[0])} and no run:"
                     " name another --run-dir, or an empty one"
                 )
+        return missing
 
     def prepare(self, keep: set[str]) -> set[str]:
         """Make room for partial counts, and clear away what no longer belongs here.
@@ -188,6 +197,12 @@ class RunDirectory:
             for name in self._names(f"{self._root}/{_MERGED}"):
                 self._remove(f"{self._root}/{_MERGED}/{name}")
 
+    def remove_unless_counted(self) -> None:
+        """Remove everything where no counts were made, so that a run that failed at once leaves nothing."""
+        with suppress(OutputError):
+            if not any(name.endswith(".parquet") for name in self._names(f"{self._root}/{_PARTIALS}")):
+                self.remove()
+
     def remove(self) -> None:
         """Remove everything that belongs to the run, and the directory when nothing else is in it."""
         with suppress(OSError, OutputError):
@@ -238,5 +253,5 @@ def _digest(counts: PositionCounts) -> str:
     header = [counts.n_positions, counts.documents.tolist(), counts.empty_documents, counts.columns, counts.grouped_by]
     digest = hashlib.sha256(json.dumps([header, counts.vocabulary]).encode())
     for array in (counts.fold, counts.position, counts.token, counts.count):
-        digest.update(array.astype("<i8", copy=False).tobytes())
+        digest.update(np.ascontiguousarray(array, "<i8").data)
     return digest.hexdigest()
