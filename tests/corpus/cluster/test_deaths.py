@@ -18,13 +18,13 @@ from posgeom.corpus.counting import count
 from tests.cli.helpers import ENTRY
 from tests.corpus.cluster.helpers import Count, assert_identical, words
 
-PATIENCE = 60
+PATIENCE = 150
 
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("large") / "large.txt"
-    path.write_text("".join(words(4000, seed=i, first=4000 * i) for i in range(5)))
+    path.write_text("".join(words(3000, seed=i, first=3000 * i) for i in range(3)))
     return path
 
 
@@ -41,27 +41,29 @@ def wait_for_partials(run_dir: Path, n: int) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
 def test_workers_killed_at_random_moments(
-    cluster: LocalCluster, on_cluster: Count, large: Path, seed: int, tmp_path: Path
+    cluster: LocalCluster, on_cluster: Count, large: Path, tmp_path: Path
 ) -> None:
-    rng = random.Random(seed)
+    rng = random.Random()  # another moment each time: no moment may matter
     killed = []
 
     def kill() -> None:
-        for n_done in (5, 30):
+        for n_done in (5, 25, 45):
             wait_for_partials(tmp_path / "run", n_done)
             time.sleep(rng.random() / 20)
-            nannies: list[Any] = list(cluster.workers.values())
-            pid = rng.choice([nanny.pid for nanny in nannies if nanny.pid])
-            psutil.Process(pid).kill()
+            while True:
+                nannies: list[Any] = list(cluster.workers.values())
+                pid = rng.choice([nanny.pid for nanny in nannies])
+                if pid and psutil.pid_exists(pid):
+                    break
+            os.kill(pid, signal.SIGKILL)
             killed.append(pid)
 
     killer = threading.Thread(target=kill)
     killer.start()
     found = on_cluster(large, partition_size=large.stat().st_size // 80)
     killer.join()
-    assert len(killed) == 2
+    assert len(killed) == 3
     assert_identical(found, count(large))
 
 
@@ -77,10 +79,10 @@ def start(*arguments: object) -> subprocess.Popen[str]:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_client_that_dies_is_resumed(large: Path, on_cluster: Count, tmp_path: Path, how: signal.Signals) -> None:
-    size = large.stat().st_size // 150
+    size = large.stat().st_size // 100
     options = ["--engine", "dask", "--workers", 2, "--partition-size", size, "--run-dir", tmp_path / "run"]
     client = start(large, *options, "-o", tmp_path / "out.parquet")
-    wait_for_partials(tmp_path / "run", 20)
+    wait_for_partials(tmp_path / "run", 10)
     workers = psutil.Process(client.pid).children(recursive=True)
     if how == signal.SIGINT:
         os.killpg(client.pid, how)  # as a terminal does it: all processes of the command get it
@@ -95,10 +97,10 @@ def test_a_client_that_dies_is_resumed(large: Path, on_cluster: Count, tmp_path:
         assert errors == "posgeom: interrupted\n"
     assert not (tmp_path / "out.parquet").exists()
     done = partials(tmp_path / "run")
-    assert 20 <= len(done) < 151
+    assert 10 <= len(done) < 101
     assert_identical(on_cluster(large, partition_size=size), count(large))
     after = partials(tmp_path / "run")
-    assert len(after) == 151
+    assert len(after) == 101
     assert done.items() <= after.items()
 
 
@@ -117,7 +119,7 @@ def test_a_lost_scheduler_is_one_line(large: Path, tmp_path: Path) -> None:
     )
     assert scheduler.stdout is not None
     address = scheduler.stdout.readline().strip()
-    size = large.stat().st_size // 150
+    size = large.stat().st_size // 100
     options = ["--engine", "dask", "--scheduler", address, "--partition-size", size, "--run-dir", tmp_path / "run"]
     client = start(large, *options, "-o", tmp_path / "out.parquet")
     wait_for_partials(tmp_path / "run", 10)

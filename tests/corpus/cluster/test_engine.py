@@ -55,8 +55,8 @@ def test_a_thousand_small_partitions(on_cluster: Count, tmp_path: Path) -> None:
     path.write_text(words(2000))
     told: list[tuple[str, int, int | None]] = []
     size = path.stat().st_size / 1000
-    found = on_cluster(path, "whitespace", partition_size=int(size), progress=lambda *args: told.append(args))
-    assert_identical(found, count(path, "whitespace"))
+    found = on_cluster(path, "bytes", n_positions=8, partition_size=int(size), progress=lambda *args: told.append(args))
+    assert_identical(found, count(path, "bytes", n_positions=8))
     assert len(partials(tmp_path / "run")) >= 1000
     counting = [done for stage, done, _ in told if stage == "counting"]
     assert counting == sorted(counting)

@@ -86,7 +86,7 @@ def test_the_counts_do_not_depend_on_the_partitions(
     assert found.vocabulary == whole.vocabulary
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.text("ab \r\u00e9", max_size=9), max_size=30), st.integers(1, 60), st.integers(1, 60))
 def test_any_text_in_any_partitions(lines: list[str], size: int, other: int) -> None:
     with TemporaryDirectory() as directory:
