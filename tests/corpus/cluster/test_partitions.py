@@ -123,6 +123,14 @@ def test_small_files_share_a_partition_and_a_change_moves_few(tmp_path: Path) ->
     assert len({p.key("") for p in before} & {p.key("") for p in after}) >= len(before) - 3
 
 
+def test_a_file_that_grows_while_it_is_planned_is_noticed(corpus: Path) -> None:
+    sources = resolve_sources([corpus], ReadOptions())
+    with (corpus / "2.txt").open("a") as stream:
+        stream.write("more\n")
+    with pytest.raises(CorpusError, match=r"2\.txt': changed just now"):
+        plan(sources, ReadOptions())
+
+
 def test_a_small_corpus_is_one_partition_by_default(corpus: Path) -> None:
     assert len(planned(corpus)) == 1
 

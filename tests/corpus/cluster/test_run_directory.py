@@ -98,8 +98,10 @@ def test_damaged_counts_are_as_good_as_missing(directory: RunDirectory, tmp_path
 def test_what_was_left_half_written_is_cleared_away(directory: RunDirectory, tmp_path: Path) -> None:
     rest = tmp_path / "run/partials/.tmp-123-key.parquet"
     rest.write_bytes(b"half")
+    (tmp_path / "run/mine.parquet").write_text("put here by somebody")
     assert directory.prepare({"key"}) == set()
     assert not rest.exists()
+    assert (tmp_path / "run/mine.parquet").exists()
 
 
 def test_somebody_elses_directory_is_refused(tmp_path: Path) -> None:

@@ -170,6 +170,8 @@ def _groups(files: Sequence[Source], options: ReadOptions, target: int) -> Itera
     offset = 0
     for source in files:
         identity = identify(source)
+        if identity.size != source.size:
+            raise CorpusError(f"{shown(source.name)}: changed just now: wanted a corpus that stands still; run again")
         pieces = [(piece, identity, n_bytes) for piece, n_bytes in _pieces(source, options, target)]
         crosses = (offset // target) != ((offset + identity.size + _OPENING_BYTES) // target)
         offset += identity.size + _OPENING_BYTES

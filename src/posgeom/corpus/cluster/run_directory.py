@@ -100,13 +100,15 @@ class RunDirectory:
             for part in (_PARTIALS, _MERGED):
                 self._fs.makedirs(f"{self._root}/{part}", exist_ok=True)
             present = set()
-            for directory in (self._root, f"{self._root}/{_PARTIALS}"):
-                for name in self._names(directory):
-                    key = name.removesuffix(".parquet")
-                    if name.startswith(_TEMPORARY) or (name != key and key not in keep):
-                        self._remove(f"{directory}/{name}")
-                    elif name != key:
-                        present.add(key)
+            for name in self._names(self._root):
+                if name.startswith(_TEMPORARY):
+                    self._remove(f"{self._root}/{name}")
+            for name in self._names(f"{self._root}/{_PARTIALS}"):
+                key = name.removesuffix(".parquet")
+                if key in keep:
+                    present.add(key)
+                else:
+                    self._remove(f"{self._root}/{_PARTIALS}/{name}")
             return present
 
     def read_text(self, name: str) -> str | None:
