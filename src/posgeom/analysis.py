@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
+from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, Engine, count
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.tokenizer_files import TokenizerSpec
@@ -97,6 +97,11 @@ def analyze(
     options: ReadOptions | None = None,
     tokenizer_engine: str | None = None,
     workers: int | None = None,
+    engine: Engine | None = None,
+    scheduler: str | None = None,
+    run_dir: str | Path | None = None,
+    partition_size: int | str | None = None,
+    recount_changed: bool = False,
     seed: int = 0,
     progress: ProgressHook = silent,
 ) -> Analysis:
@@ -107,6 +112,7 @@ def analyze(
     corpus : str, Path, sequence of these, or PositionCounts
         Files, globs, directories, ``"-"``, or counts made before.
     tokenizer, n_positions, n_folds, column, group, options, tokenizer_engine, workers
+    engine, scheduler, run_dir, partition_size, recount_changed
         See `count`, whose defaults they have. Fixed when counts were made, and refused with them.
     n_dims : int
         Width d of the schemes that have one.
@@ -144,6 +150,8 @@ def analyze(
     if isinstance(corpus, PositionCounts):
         fixed = {"tokenizer": tokenizer, "n_positions": n_positions, "n_folds": n_folds, "column": column}
         fixed |= {"group": group, "options": options, "tokenizer_engine": tokenizer_engine, "workers": workers}
+        fixed |= {"engine": engine, "scheduler": scheduler, "run_dir": run_dir, "partition_size": partition_size}
+        fixed |= {"recount_changed": recount_changed or None}
         for name, value in fixed.items():
             if value is not None:
                 raise PosgeomError(f"{name} was fixed when the counts were made: leave it out, or count again")
@@ -159,6 +167,11 @@ def analyze(
             options=options,
             tokenizer_engine="auto" if tokenizer_engine is None else tokenizer_engine,
             workers=workers,
+            engine=engine or "local",
+            scheduler=scheduler,
+            run_dir=run_dir,
+            partition_size=partition_size,
+            recount_changed=recount_changed,
             progress=progress,
         )
     given = {"estimator": estimator, "empty": empty, "min_depth": min_depth}

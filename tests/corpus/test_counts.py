@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from posgeom.corpus.counting import count_texts
-from posgeom.corpus.counts import PositionCounts
+from posgeom.corpus.counts import PositionCounts, sum_entries
 from posgeom.errors import CountsError
 from tests.conftest import make_counts
 
@@ -97,3 +97,20 @@ def test_null_corpora_are_merged_replicate_by_replicate() -> None:
     ):
         with pytest.raises(CountsError, match=message):
             whole.merge(count_texts(texts, **(settings | other)))
+
+
+def test_entries_add_up_where_keys_do_not_fit_in_64_bits() -> None:
+    rng = np.random.default_rng(0)
+    fold, position, token = (rng.integers(0, 3, 200) for _ in range(3))
+    count = rng.integers(1, 9, 200)
+    small = sum_entries(fold, position, token, count)
+    large = sum_entries(fold, position * 2**40, token * 2**40, count)
+    assert [small[0].tolist(), small[3].tolist()] == [large[0].tolist(), large[3].tolist()]
+    assert (small[1] * 2**40).tolist() == large[1].tolist()
+    assert (small[2] * 2**40).tolist() == large[2].tolist()
+    totals = {
+        (f, p, t): int(count[(fold == f) & (position == p) & (token == t)].sum())
+        for f, p, t in zip(*small[:3], strict=True)
+    }
+    assert list(totals) == sorted(totals)
+    assert list(totals.values()) == small[3].tolist()

@@ -100,8 +100,13 @@ def command(
     quoting: o.QuotingOption = "auto",
     whole_files: o.WholeFilesOption = False,
     utf8_errors: o.Utf8ErrorsOption = "strict",
-    tokenizer_engine: o.EngineOption = "auto",
+    tokenizer_engine: o.TokenizerEngineOption = "auto",
     workers: o.WorkersOption = None,
+    engine: o.EngineOption = "local",
+    scheduler: o.SchedulerOption = None,
+    run_dir: o.RunDirOption = None,
+    partition_size: o.PartitionSizeOption = None,
+    recount_changed: o.RecountChangedOption = False,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of splits and random encodings.")] = 0,
     quiet: o.QuietOption = False,
 ) -> None:
@@ -141,12 +146,19 @@ def command(
                 options=None if counts else read_options,
                 tokenizer_engine=None if counts else tokenizer_engine,
                 workers=workers,
+                engine=None if counts else engine,
+                scheduler=scheduler,
+                run_dir=run_dir,
+                partition_size=partition_size,
+                recount_changed=recount_changed,
                 seed=seed,
                 progress=progress,
             )
         if stage:
             write_files(analysis, stage, out or stage)
     show(analysis, as_json=as_json, out=out)
+    if run_dir and not as_json:
+        typer.echo(f"partial counts are kept in {shown(run_dir)}")
 
 
 def show(analysis: Analysis, *, as_json: bool, out: Path | None) -> None:
@@ -183,6 +195,11 @@ _FIXED_BY_COUNTING = {
     "utf8_errors": "--utf8-errors",
     "tokenizer_engine": "--tokenizer-engine",
     "workers": "--workers",
+    "engine": "--engine",
+    "scheduler": "--scheduler",
+    "run_dir": "--run-dir",
+    "partition_size": "--partition-size",
+    "recount_changed": "--recount-changed",
 }
 
 

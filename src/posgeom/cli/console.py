@@ -5,7 +5,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+from rich.text import Text
 
 from posgeom.progress import ProgressHook, silent
 from posgeom.report.table import WIDTH
@@ -16,6 +26,13 @@ def stdout_console() -> Console:
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
     width = min(console.width, WIDTH) if console.is_terminal else WIDTH
     return Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+
+
+class _ByteRateColumn(TransferSpeedColumn):
+    """The speed of the one stage that is measured in bytes."""
+
+    def render(self, task: Task) -> Text:
+        return super().render(task) if task.description == "counting" else Text()
 
 
 @contextmanager
@@ -35,7 +52,13 @@ def progress_bars(*, quiet: bool) -> Iterator[ProgressHook]:
         yield silent
         return
     tasks: dict[str, TaskID] = {}
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        _ByteRateColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bars:
 
         def hook(stage: str, done: int, total: int | None) -> None:

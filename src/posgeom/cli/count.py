@@ -19,7 +19,9 @@ EPILOG = """Examples:
 
 posgeom count reviews.parquet -t bert-base-uncased -n 256 -o counts.parquet
 
-posgeom count 'part-*.jsonl.zst' --column body -o parts.parquet"""
+posgeom count 'part-*.jsonl.zst' --column body -o parts.parquet
+
+posgeom count corpus/ -t tokenizer.json -o counts.parquet --engine dask --scheduler tcp://10.0.0.1:8786"""
 MERGE_EPILOG = """Example:
 
 posgeom merge monday.parquet tuesday.parquet -o both.parquet"""
@@ -40,7 +42,7 @@ def command(
     quoting: o.QuotingOption = "auto",
     whole_files: o.WholeFilesOption = False,
     utf8_errors: o.Utf8ErrorsOption = "strict",
-    tokenizer_engine: o.EngineOption = "auto",
+    tokenizer_engine: o.TokenizerEngineOption = "auto",
     null: Annotated[
         int,
         typer.Option(
@@ -51,6 +53,11 @@ def command(
     ] = 0,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the null corpora.")] = 0,
     workers: o.WorkersOption = None,
+    engine: o.EngineOption = "local",
+    scheduler: o.SchedulerOption = None,
+    run_dir: o.RunDirOption = None,
+    partition_size: o.PartitionSizeOption = None,
+    recount_changed: o.RecountChangedOption = False,
     quiet: o.QuietOption = False,
 ) -> None:
     """Count tokens by fold and position, for `posgeom analyze --counts`."""
@@ -65,6 +72,7 @@ def command(
         whole_files=whole_files,
         utf8_errors=utf8_errors,
     )
+    parts = f"{output}.parts" if engine == "dask" and run_dir is None else run_dir
     # Entered first, so that an output that cannot be written is known before the work is done.
     with staged_file(output) as stage, progress_bars(quiet=quiet) as progress:
         counts = count(
@@ -77,10 +85,17 @@ def command(
             null_replicates=null,
             seed=seed,
             workers=workers,
+            engine=engine,
+            scheduler=scheduler,
+            run_dir=parts,
+            partition_size=partition_size,
+            recount_changed=recount_changed,
             progress=progress,
         )
         write_counts_file(counts, stage, output)
     _say(counts, output)
+    if parts is not None:
+        _leave(parts, named=run_dir is not None)
 
 
 def merge_command(
@@ -129,3 +144,13 @@ def _say(counts: PositionCounts, output: Path) -> None:
     )
     for note in counts.engine_notes:
         typer.echo(f"note: {note}", err=True)
+
+
+def _leave(parts: str, *, named: bool) -> None:
+    """Keep a run directory that the user named, and say so; another has served its purpose."""
+    from posgeom.corpus.cluster.engine import remove_run  # needs an extra
+
+    if named:
+        typer.echo(f"partial counts are kept in {shown(parts)}")
+    else:
+        remove_run(parts)

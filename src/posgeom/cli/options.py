@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from posgeom.corpus.counting import Engine
 from posgeom.corpus.documents import Format, Quoting, Utf8Errors
 from posgeom.corpus.engines.choice import EngineName
 
@@ -63,9 +64,48 @@ Utf8ErrorsOption = Annotated[
 ]
 WorkersOption = Annotated[
     int | None,
-    typer.Option("--workers", metavar="K", help="Tokenising threads. Default: one per core.", show_default=False),
+    typer.Option(
+        "--workers",
+        metavar="K",
+        help="Tokenising threads, or processes of --engine dask. Default: one per core.",
+        show_default=False,
+    ),
 ]
 EngineOption = Annotated[
+    Engine, typer.Option("--engine", help="Count in this process, or on a Dask cluster, which can be resumed.")
+]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Dask scheduler, as in tcp://10.0.0.1:8786. Default: processes of this machine.",
+        show_default=False,
+    ),
+]
+RunDirOption = Annotated[
+    str | None,
+    typer.Option(
+        "--run-dir",
+        metavar="DIR_OR_URL",
+        help="Where --engine dask keeps partial counts, to go on from there when it is run again.",
+        show_default=False,
+    ),
+]
+PartitionSizeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--partition-size",
+        metavar="BYTES",
+        help="Bytes of input for one task, as in 64MiB. Default: a 64th of the corpus, within 4 MiB and 128 MiB.",
+        show_default=False,
+    ),
+]
+RecountChangedOption = Annotated[
+    bool,
+    typer.Option("--recount-changed", help="In a run directory made before files were changed: count these again."),
+]
+TokenizerEngineOption = Annotated[
     EngineName,
     typer.Option(
         "--tokenizer-engine",

@@ -1,12 +1,15 @@
 """Counting: documents in, `PositionCounts` out, in one pass and bounded memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
+from typing import Literal, get_args
 
+from posgeom.corpus.cluster.options import ClusterOptions
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.engines.base import EngineError
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources, total_bytes
 from posgeom.corpus.tallying import CountSettings, count_batches
@@ -14,11 +17,15 @@ from posgeom.corpus.texts import Texts
 from posgeom.corpus.tokenizer_files import TokenizerSpec, load_tokenizer
 from posgeom.corpus.tokenizers import Tokenizer
 from posgeom.corpus.urls import public_name
-from posgeom.errors import CorpusError
+from posgeom.errors import CorpusError, CountsError
+from posgeom.messages import shown
 from posgeom.progress import ProgressHook, silent
 
 DEFAULT_N_POSITIONS = 128
 DEFAULT_N_FOLDS = 10
+
+Engine = Literal["local", "dask"]
+"""Where counting happens."""
 
 
 def count(
@@ -34,6 +41,11 @@ def count(
     null_replicates: int = 0,
     seed: int = 0,
     workers: int | None = None,
+    engine: Engine = "local",
+    scheduler: str | None = None,
+    run_dir: str | Path | None = None,
+    partition_size: int | str | None = None,
+    recount_changed: bool = False,
     progress: ProgressHook = silent,
 ) -> PositionCounts:
     """Count tokens by (fold, position, token) over a corpus on disk.
@@ -65,7 +77,13 @@ def count(
     seed : int
         Of these permutations.
     workers : int, optional
-        Threads that tokenise; the result does not depend on it. By default one per core.
+        Threads that tokenise, or worker processes of engine ``"dask"``; the result does not depend on it. By default
+        one per core.
+    engine : {"local", "dask"}
+        ``"dask"`` counts partitions on a Dask cluster, with the same result. Without a scheduler it starts processes
+        of this machine, so that a script needs ``if __name__ == "__main__":``.
+    scheduler, run_dir, partition_size, recount_changed
+        See `posgeom.corpus.cluster.options.ClusterOptions`. Only with engine ``"dask"``.
     progress : callable
         Called as ``progress("counting", bytes_read, total_bytes)``.
 
@@ -77,9 +95,15 @@ def count(
     ------
     CorpusError
         When the corpus cannot be read, or has no content.
+    CountsError
+        When sizes are impossible, or the engine cannot be used.
+    OutputError
+        When the run directory cannot be used.
     TokenizerError
         When the tokenizer cannot be loaded or applied.
     """
+    cluster = ClusterOptions(scheduler, run_dir, partition_size, recount_changed)
+    _check_engine(engine, cluster)
     options = options or ReadOptions()
     options = replace(
         options,
@@ -91,13 +115,45 @@ def count(
     spec = _default_tokenizer(sources, options) if tokenizer is None else tokenizer
     loaded = load_tokenizer(spec, tokenizer_engine)
     settings = CountSettings(n_positions, n_folds, null_replicates, seed, options.group, workers)
+    names = [public_name(str(s)) for s in specs]
+    if engine == "dask":
+        from posgeom.corpus.cluster.engine import count_on_cluster  # needs an extra
+
+        return named(count_on_cluster(sources, options, loaded, settings, cluster=cluster, progress=progress), names)
     total = total_bytes(sources)
 
     def report(done: int) -> None:
         progress("counting", done, total)
 
-    counts = count_sources(sources, options, loaded, settings, on_progress=report)
-    return named(counts, [public_name(str(s)) for s in specs])
+    def read(tokenizer: Tokenizer) -> PositionCounts:
+        return count_sources(sources, options, tokenizer, settings, on_progress=report)
+
+    return named(_restarting(read, loaded, can_restart=not any(source.is_pipe for source in sources)), names)
+
+
+def _restarting(
+    counted: Callable[[Tokenizer], PositionCounts], tokenizer: Tokenizer, *, can_restart: bool
+) -> PositionCounts:
+    """Count, and if the tokenizer's engine proves wrong throw that away and count on the reference."""
+    try:
+        return counted(tokenizer)
+    except EngineError as error:
+        if not can_restart:
+            raise EngineError(
+                f"{error}, and this input cannot be read twice: use --tokenizer-engine reference"
+            ) from None
+        return counted(tokenizer.on_reference(f"{error}; counted again"))
+
+
+def _check_engine(engine: str, cluster: ClusterOptions) -> None:
+    if engine not in get_args(Engine):
+        raise CountsError(f"engine {shown(engine, 60)}: expected one of {', '.join(get_args(Engine))}")
+    for name, default in asdict(ClusterOptions()).items():
+        if engine == "local" and getattr(cluster, name) != default:
+            raise CountsError(
+                f"got {name.replace('_', ' ')}, which means nothing to the local engine: leave it out, or add --engine"
+                " dask"
+            )
 
 
 def count_sources(
@@ -133,15 +189,12 @@ def count_sources(
         When a file cannot be read.
     CountsError
         When the sizes are impossible.
+    EngineError
+        When the tokenizer's engine proves wrong, and all is to be counted afresh on the reference.
     TokenizerError
         When the tokenizer cannot be applied.
     """
-
-    def read() -> Iterator[DocumentBatch]:
-        return read_sources(sources, options, on_progress=on_progress)
-
-    can_restart = not any(source.is_pipe for source in sources)
-    return count_batches(read, tokenizer, settings, can_restart=can_restart)
+    return count_batches(read_sources(sources, options, on_progress=on_progress), tokenizer, settings)
 
 
 def named(counts: PositionCounts, sources: Sequence[str]) -> PositionCounts:
@@ -226,12 +279,11 @@ def count_texts(
     grouped_by = None if groups is None else "groups"
     settings = CountSettings(n_positions, n_folds, null_replicates, seed, grouped_by, workers)
 
-    def read() -> Iterator[DocumentBatch]:
-        return _batched(texts, groups, batch_size, source)
+    def read(tokenizer: Tokenizer) -> PositionCounts:
+        return count_batches(_batched(texts, groups, batch_size, source), tokenizer, settings)
 
     can_restart = isinstance(texts, Sequence) and (groups is None or isinstance(groups, Sequence))
-    loaded = load_tokenizer(tokenizer, tokenizer_engine)
-    return named(count_batches(read, loaded, settings, can_restart=can_restart), [source])
+    return named(_restarting(read, load_tokenizer(tokenizer, tokenizer_engine), can_restart=can_restart), [source])
 
 
 def _batched(

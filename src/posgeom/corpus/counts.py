@@ -278,7 +278,12 @@ def sum_entries(
     """Sort entries by (fold, position, token) and add those that share a key."""
     if not fold.size:
         return fold, position, token, count
-    order = np.lexsort((token, position, fold))
+    n_positions, n_tokens = int(position.max()) + 1, int(token.max()) + 1
+    if (int(fold.max()) + 1) * n_positions * n_tokens < 2**63:
+        keys = (fold * n_positions + position) * n_tokens + token
+        order = np.argsort(keys, kind="stable")  # merges the runs that are sorted already
+    else:
+        order = np.lexsort((token, position, fold))
     fold, position, token, count = fold[order], position[order], token[order], count[order]
     new = (np.diff(fold) != 0) | (np.diff(position) != 0) | (np.diff(token) != 0)
     starts = np.concatenate([[0], np.flatnonzero(new) + 1])

@@ -109,6 +109,34 @@ def sniff_format(stream: Stream) -> Format:
     return "fasta" if _FASTA_START.match(stream.head) else "text"
 
 
+def format_of(stream: Stream, options: ReadOptions) -> Format:
+    """The format a stream is read as.
+
+    Parameters
+    ----------
+    stream : Stream
+        The open file.
+    options : ReadOptions
+        How to read it.
+
+    Returns
+    -------
+    str
+        A key of `READERS`.
+
+    Raises
+    ------
+    CorpusError
+        When an option does not fit it.
+    """
+    if stream.source.span:
+        return stream.source.span.format
+    format_ = sniff_format(stream) if options.format == "auto" else options.format
+    if options.whole_files and format_ != "text":
+        raise refuse_option("--whole-files", format_, stream.source)
+    return format_
+
+
 def _batches(
     sources: Sequence[Source], options: ReadOptions, on_progress: Callable[[int], None]
 ) -> Iterator[DocumentBatch]:
@@ -118,9 +146,7 @@ def _batches(
             yield from _read_dataset(source, options)
             continue
         with open_stream(source) as stream:
-            format_ = sniff_format(stream) if options.format == "auto" else options.format
-            if options.whole_files and format_ != "text":
-                raise refuse_option("--whole-files", format_, source)
+            format_ = format_of(stream, options)
             for batch in READERS[format_](stream, options):
                 yield batch
                 on_progress(done + stream.consumed)

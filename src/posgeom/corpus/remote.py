@@ -2,6 +2,7 @@
 
 import glob
 import io
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -120,6 +121,34 @@ def find_remote(spec: str) -> Listing:
     return Listing("file", [_found(filesystem, info, spec, public_name(spec), path)])
 
 
+def remote_version(file: RemoteFile) -> str:
+    """What tells whether a remote file is still the one it was.
+
+    Parameters
+    ----------
+    file : RemoteFile
+
+    Returns
+    -------
+    str
+        Size, entity tag and time of change, as far as its filesystem knows them.
+
+    Raises
+    ------
+    CorpusError
+        When it cannot be asked.
+    """
+    filesystem, _ = open_filesystem(file.spec)
+    with _failures(file.spec):
+        filesystem.invalidate_cache()
+        return json.dumps(_identity(filesystem, file.path))
+
+
+def _identity(filesystem: Any, path: str) -> dict[str, str]:
+    info = filesystem.info(path)
+    return {key: str(info[key]) for key in _IDENTITY if info.get(key) is not None}
+
+
 def read_small(file: RemoteFile) -> bytes:
     """Read a small file whole.
 
@@ -161,7 +190,7 @@ class RemoteStream(io.RawIOBase):
         self._filesystem, _ = open_filesystem(file.spec)
         set_tries(self._filesystem, _TRIES)
         with self._failures():
-            self._before = self._identity()
+            self._before = _identity(self._filesystem, self._file.path)
             self._inner = self._filesystem.open(file.path, "rb", **self._settings())
 
     def readable(self) -> bool:
@@ -201,7 +230,7 @@ class RemoteStream(io.RawIOBase):
         """
         with self._failures():
             self._filesystem.invalidate_cache()
-            now = self._identity()
+            now = _identity(self._filesystem, self._file.path)
         if now != self._before:
             raise self._changed("it changed while it was read")
 
@@ -224,10 +253,6 @@ class RemoteStream(io.RawIOBase):
             # on the way, so that the size is that of the file.
             return {"block_size": 0, "headers": {"Accept-Encoding": "identity"}}
         return {"block_size": _BLOCK_BYTES, "cache_type": "readahead"}
-
-    def _identity(self) -> dict[str, str]:
-        info = self._filesystem.info(self._file.path)
-        return {key: str(info[key]) for key in _IDENTITY if info.get(key) is not None}
 
     def _check_end(self) -> None:
         place = self.tell()

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from posgeom.corpus.datasets import PREFIX, DatasetName, parse_dataset, saved_shards
 from posgeom.corpus.documents import Format, ReadOptions
 from posgeom.corpus.remote import Found, RemoteFile, find_remote, read_small
-from posgeom.corpus.urls import is_url, local_path, public_name
+from posgeom.corpus.urls import is_url, local_path, public_name, scheme_of
 from posgeom.errors import CorpusError
 from posgeom.messages import shown
 
@@ -43,6 +43,57 @@ _WANTED = "wanted a file, a quoted glob pattern, a directory, a URL, hf:NAME, or
 
 
 @dataclass(frozen=True, slots=True)
+class Layout:
+    """What the first rows of a file decide for all of it.
+
+    Attributes
+    ----------
+    column : str or None
+        The text column, as results name it; None where JSON lines are strings.
+    names : tuple of str
+        All columns of a delimited file.
+    index, group : int, and int or None
+        Which of `names` hold the text and the group.
+    start : int
+        Byte where the documents begin, behind a header.
+    """
+
+    column: str | None
+    names: tuple[str, ...] = ()
+    index: int = 0
+    group: int | None = None
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a file that can be read on its own.
+
+    Attributes
+    ----------
+    start, stop : int
+        Row groups of a Parquet file; bytes of any other, where a line belongs to the span in which it starts.
+    format : str
+        What the file is.
+    layout : Layout or None
+        What its first rows decided, so that no two spans decide differently; None where there is nothing to decide.
+    lines_before : int or None
+        Line feeds before byte ``start - 1``, to number lines as in the whole file; None numbers them from the span.
+    """
+
+    start: int
+    stop: int
+    format: Format
+    layout: Layout | None = None
+    lines_before: int | None = None
+
+    @property
+    def is_inner(self) -> bool:
+        """Whether it is a byte range that begins inside its file."""
+        return self.format != "parquet" and self.start > 0
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """One thing to read.
 
@@ -58,6 +109,8 @@ class Source:
         Where a file behind a URL is.
     dataset : DatasetName or None
         A dataset that the library of this name reads.
+    span : Span or None
+        The part to read; None for all of it.
     """
 
     name: str
@@ -65,6 +118,7 @@ class Source:
     size: int | None
     remote: RemoteFile | None = None
     dataset: DatasetName | None = None
+    span: Span | None = None
 
     @property
     def is_stdin(self) -> bool:
@@ -75,6 +129,11 @@ class Source:
     def is_pipe(self) -> bool:
         """Whether this can be read only once, and not from its end."""
         return self.is_stdin or (self.path is not None and self.size is None)
+
+    @property
+    def is_one_request(self) -> bool:
+        """Whether text comes from a server as one stream, since not every web server sends parts of a file."""
+        return self.remote is not None and scheme_of(self.remote.spec) in {"http", "https"}
 
     @property
     def codec(self) -> str | None:

@@ -1,11 +1,12 @@
 """Position counts on disk: one Parquet file, with what it needs to be merged and analysed later."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,27 @@ def write_counts(counts: PositionCounts, path: str | Path) -> None:
     OSError
         When the file cannot be written.
     """
+    # A stream, not a name: Arrow takes only names that are valid Unicode.
+    with Path(path).open("wb") as stream:
+        write_counts_to(stream, counts)
+
+
+def write_counts_to(stream: BinaryIO, counts: PositionCounts, metadata: Mapping[bytes, bytes] | None = None) -> None:
+    """Write the same to an open stream.
+
+    Parameters
+    ----------
+    stream : BinaryIO
+        Left open.
+    counts : PositionCounts
+    metadata : mapping of bytes to bytes, optional
+        More to store beside the counts.
+
+    Raises
+    ------
+    OSError
+        When it cannot be written.
+    """
     import pyarrow as pa  # in functions, because it is slow to load
     import pyarrow.parquet as pq
 
@@ -68,10 +90,8 @@ def write_counts(counts: PositionCounts, path: str | Path) -> None:
         columns["text"] = pa.DictionaryArray.from_arrays(
             columns["token"].cast(pa.int32()), pa.array(counts.vocabulary, pa.string())
         )
-    table = pa.table(columns).replace_schema_metadata({COUNTS_KEY: json.dumps(header).encode()})
-    # A stream, not a name: Arrow takes only names that are valid Unicode.
-    with Path(path).open("wb") as stream:
-        pq.write_table(table, stream, compression="zstd")
+    table = pa.table(columns).replace_schema_metadata({**(metadata or {}), COUNTS_KEY: json.dumps(header).encode()})
+    pq.write_table(table, stream, compression="zstd")
 
 
 def read_counts(path: str | Path) -> PositionCounts:
@@ -90,25 +110,53 @@ def read_counts(path: str | Path) -> PositionCounts:
     CountsError
         When the file is missing, damaged, or holds something else.
     """
+    try:
+        stream = Path(path).open("rb")  # noqa: SIM115
+    except OSError as error:
+        raise CountsError(f"cannot read counts from {shown(path)}: {error.strerror or one_line(error)}") from None
+    with stream:
+        return read_counts_from(stream, str(path))[0]
+
+
+def read_counts_from(stream: BinaryIO, name: str) -> tuple[PositionCounts, dict[bytes, bytes]]:
+    """Read counts from an open stream.
+
+    Parameters
+    ----------
+    stream : BinaryIO
+        Left open.
+    name : str
+        What to call it in messages.
+
+    Returns
+    -------
+    tuple of PositionCounts and dict
+        The counts, and all the metadata stored beside them.
+
+    Raises
+    ------
+    CountsError
+        When it is damaged, or holds something else.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    name = shown(path)
+    name = shown(name)
     try:
-        with Path(path).open("rb") as stream:
-            table = pq.read_table(stream)
+        table = pq.read_table(stream)
     except OSError as error:
         raise CountsError(f"cannot read counts from {name}: {error.strerror or one_line(error)}") from None
     except pa.ArrowException as error:
         raise CountsError(f"cannot read counts from {name}: {one_line(error)}") from None
-    stored = (table.schema.metadata or {}).get(COUNTS_KEY)
+    metadata: dict[bytes, bytes] = table.schema.metadata or {}
+    stored = metadata.get(COUNTS_KEY)
     if stored is None:
         raise CountsError(f"{name} holds no position counts: expected a file that `posgeom count` wrote")
     try:
         header = json.loads(stored)
         version = _field(header, "schema_version", int)
         if version in _READABLE:
-            return _from_table(table, header)
+            return _from_table(table, header), metadata
     except (LookupError, TypeError, ValueError, OverflowError, RecursionError, pa.ArrowException) as error:
         raise CountsError(f"{name} is damaged ({one_line(error)}): count again") from None
     except CountsError as error:

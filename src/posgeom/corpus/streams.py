@@ -4,6 +4,7 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from itertools import count
 from typing import BinaryIO, cast
 
@@ -12,7 +13,7 @@ from posgeom.corpus.compression import ByteLayer, decompressed, sniff_codec
 from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.messages import located, looks_binary, too_long
 from posgeom.corpus.remote import RemoteStream
-from posgeom.corpus.sources import Source
+from posgeom.corpus.sources import Source, Span
 from posgeom.errors import CorpusError
 from posgeom.messages import one_line, shown
 
@@ -37,7 +38,9 @@ class Stream:
     codec : str or None
         The compression found, by extension or first bytes.
     head : bytes
-        The first bytes, at most 64 KiB, without a byte-order mark.
+        The first bytes, at most 64 KiB, without a byte-order mark; empty for a span inside the file.
+    position : int
+        Decompressed bytes before the next line that `lines` gives.
     """
 
     def __init__(self, source: Source, codec: str | None, file_layer: ByteLayer, data_layer: ByteLayer) -> None:
@@ -45,7 +48,8 @@ class Stream:
         self.codec = codec
         self._file_layer = file_layer
         self._reported = 0
-        self._raw_head = data_layer.peek(_HEAD_BYTES)
+        self.position = 0
+        self._raw_head = b"" if source.span and source.span.is_inner else data_layer.peek(_HEAD_BYTES)
         self.head = self._raw_head.removeprefix(_BOM)
         self._reader = io.BufferedReader(data_layer, _BUFFER_BYTES)
 
@@ -75,20 +79,31 @@ class Stream:
         Yields
         ------
         tuple of int and bytes
-            The 1-based line number and the line. The text after the last ``\n`` is a line unless it is empty.
+            The 1-based line number and the line. The text after the last ``\n`` is a line unless it is empty. Of a
+            span, the lines that start in it.
 
         Raises
         ------
         CorpusError
             When the bytes are no UTF-8 text, or a line is longer than `MAX_DOCUMENT_BYTES`.
         """
-        self._start_text()
+        span = self.source.span
+        first, n_bom_bytes = 1, 0
+        if span and span.is_inner:
+            self._skip_partial_line(span)
+            first = (span.lines_before or 0) + 2  # the line that was skipped, and the one after it
+        else:
+            n_bom_bytes = self._start_text()
         limit = documents.MAX_DOCUMENT_BYTES
         readline = self._reader.readline
-        for number in count(1):
+        for number in count(first):
+            if span and self.position >= span.stop:
+                return
             whole = readline(limit + 2)
             if not whole:
                 return
+            self.position += len(whole) + n_bom_bytes
+            n_bom_bytes = 0
             line = whole.removesuffix(b"\n").removesuffix(b"\r")
             if len(line) > limit:
                 raise too_long(self.source.name, number)
@@ -119,7 +134,23 @@ class Stream:
                 raise too_long(self.source.name, 1, "document")
         return bytes(content)
 
-    def _start_text(self) -> None:
+    def chunks(self, n_bytes: int) -> Iterator[bytes]:
+        """Iterate over the first bytes in pieces, whatever they hold.
+
+        Parameters
+        ----------
+        n_bytes : int
+            Bytes to read, fewer where the stream ends.
+
+        Yields
+        ------
+        bytes
+        """
+        while n_bytes > 0 and (chunk := self._reader.read(min(n_bytes, _BUFFER_BYTES))):
+            n_bytes -= len(chunk)
+            yield chunk
+
+    def _start_text(self) -> int:
         name = shown(self.source.name)
         for bom, encoding in _WIDE_BOMS.items():
             if self._raw_head.startswith(bom):
@@ -128,7 +159,15 @@ class Stream:
                 )
         if b"\0" in self._raw_head:
             raise looks_binary(name)
-        self._reader.read(len(self._raw_head) - len(self.head))
+        return len(self._reader.read(len(self._raw_head) - len(self.head)))
+
+    def _skip_partial_line(self, span: Span) -> None:
+        """Leave the line that starts before the span to the span before."""
+        self.position = span.start - 1  # where `open_stream` began: a line may start at the span's first byte
+        while self.position < span.stop and (piece := self._reader.readline(_BUFFER_BYTES)):
+            self.position += len(piece)
+            if piece.endswith(b"\n"):
+                return
 
 
 @contextmanager
@@ -157,7 +196,7 @@ def open_stream(source: Source) -> Iterator[Stream]:
         file_layer = stack.enter_context(
             ByteLayer(file, lambda error: _input_failure(name, error), close_inner=not source.is_stdin)
         )
-        codec = source.codec or sniff_codec(file_layer)
+        codec = None if source.span else source.codec or sniff_codec(file_layer)  # spans are of plain files
         data_layer = file_layer if codec is None else stack.enter_context(decompressed(file_layer, codec, name))
         yield Stream(source, codec, file_layer, data_layer)
         if isinstance(file, RemoteStream):
@@ -220,17 +259,50 @@ def open_file(source: Source, *, seekable: bool = False) -> BinaryIO:
     CorpusError
         When it cannot be opened.
     """
+    begins_inside = source.span is not None and source.span.is_inner
     if source.remote is not None:
-        return cast("BinaryIO", RemoteStream(source.remote, source.size, seekable=seekable))
+        stream = RemoteStream(source.remote, source.size, seekable=seekable or begins_inside)
+        if source.span and begins_inside:
+            stream.seek(source.span.start - 1)
+        return cast("BinaryIO", stream)
     if source.path is not None:
         try:
-            return cast("BinaryIO", source.path.open("rb", buffering=0))
+            file = cast("BinaryIO", source.path.open("rb", buffering=0))
+            if source.span and begins_inside:
+                file.seek(source.span.start - 1)
         except OSError as error:
             raise CorpusError(_input_failure(shown(source.name), error)) from None
+        return file
     binary: BinaryIO | None = getattr(sys.stdin, "buffer", None)  # closed, or replaced by a text object
     if binary is None:
         raise CorpusError("standard input holds no bytes to read: wanted a pipe or a file; name a file")
     return binary
+
+
+def count_line_feeds(source: Source, stop: int) -> int:
+    """Count the line feeds in the first bytes of a plain file.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    stop : int
+        Bytes to look at.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    CorpusError
+        When the file cannot be read.
+    """
+    n = 0
+    with open_stream(replace(source, span=Span(0, stop, "text"))) as stream:
+        for chunk in stream.chunks(stop):
+            n += chunk.count(b"\n")
+    return n
 
 
 def _input_failure(name: str, error: Exception) -> str:

@@ -92,23 +92,14 @@ class _Tally:
     column: str | None
 
 
-def count_batches(
-    read: Callable[[], Iterator[DocumentBatch]],
-    tokenizer: Tokenizer,
-    settings: CountSettings,
-    *,
-    can_restart: bool,
-) -> PositionCounts:
+def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settings: CountSettings) -> PositionCounts:
     """Count batches of documents; the seam that every way of counting goes through.
 
     Parameters
     ----------
-    read : callable
-        Starts reading.
+    batches : iterator of DocumentBatch
     tokenizer : Tokenizer
     settings : CountSettings
-    can_restart : bool
-        Whether `read` may be called again, which happens when a tokenizer engine proves wrong.
 
     Returns
     -------
@@ -119,21 +110,12 @@ def count_batches(
     ------
     CorpusError
         When the corpus cannot be read.
+    EngineError
+        When the tokenizer's engine proves wrong, and all is to be counted afresh on the reference.
     TokenizerError
-        When the tokenizer fails, or its engine proves wrong and `can_restart` is false.
+        When the tokenizer fails.
     """
     settings.check(tokenizer)
-    try:
-        return _count_once(read(), tokenizer, settings)
-    except EngineError as error:
-        if not can_restart:
-            raise EngineError(
-                f"{error}, and this input cannot be read twice: use --tokenizer-engine reference"
-            ) from None
-        return _count_once(read(), tokenizer.on_reference(f"{error}; counted again"), settings)
-
-
-def _count_once(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settings: CountSettings) -> PositionCounts:
     n_keys = settings.n_keys(tokenizer)
     accumulators = [Accumulator(n_keys) for _ in range(1 + settings.null_replicates)]
     documents = np.zeros(settings.n_folds, np.int64)

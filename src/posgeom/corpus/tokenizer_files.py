@@ -73,6 +73,42 @@ class FastTokenizer(Tokenizer):
         self._can_cut = splits_before_spaces(self._definition)
         self._engine, self.engine_note = choose_engine(engine, self._definition, self._reference, self._added)
         self.engine = (self._engine or self._reference).name
+        self.wanted_engine = engine
+
+    @classmethod
+    def from_definition(cls, definition: str, name: str, engine: str = "auto") -> "FastTokenizer":
+        """Load the text of a tokenizer.json.
+
+        Parameters
+        ----------
+        definition : str
+        name : str
+            What to call it in results and messages.
+        engine : str
+            As in the class.
+
+        Returns
+        -------
+        FastTokenizer
+
+        Raises
+        ------
+        TokenizerError
+            When the text cannot be used.
+        """
+        from tokenizers import Tokenizer as FastTokenizerBackend
+
+        try:
+            backend = FastTokenizerBackend.from_str(definition)
+        except Exception as error:  # noqa: BLE001  the library raises bare Exception
+            raise TokenizerError(
+                f"{shown(name)} is not a tokenizer.json of the `tokenizers` library: {one_line(error)}"
+            ) from None
+        return cls(backend, name, engine)
+
+    def definition(self) -> str:
+        """The text of its tokenizer.json."""
+        return json.dumps(self._definition, ensure_ascii=False)
 
     def encode(self, texts: Sequence[str], n_positions: int) -> TokenBatch:
         """Tokenise; a special token is one that the post-processor added, not one spelled out in the text."""
@@ -112,6 +148,7 @@ class FastTokenizer(Tokenizer):
         """Return the same tokenizer without an engine."""
         other = copy(self)
         other._engine, other.engine, other.engine_note = None, self._reference.name, note
+        other.wanted_engine = "reference"
         return other
 
     def _content(self, texts: Texts, n_content: int) -> Ragged:
@@ -217,19 +254,11 @@ def _from_object(spec: object, engine: str) -> Tokenizer:
 
 
 def _from_file(path: Path, name: str, engine: str) -> Tokenizer:
-    from tokenizers import Tokenizer as FastTokenizerBackend
-
     try:
         definition = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise TokenizerError(f"cannot read tokenizer {shown(name)}: {one_line(error)}") from None
-    try:
-        backend = FastTokenizerBackend.from_str(definition)
-    except Exception as error:  # noqa: BLE001  the library raises bare Exception
-        raise TokenizerError(
-            f"{shown(name)} is not a tokenizer.json of the `tokenizers` library: {one_line(error)}"
-        ) from None
-    return FastTokenizer(backend, name, engine)
+    return FastTokenizer.from_definition(definition, name, engine)
 
 
 def _from_directory(path: Path, name: str, engine: str) -> Tokenizer:

@@ -11,7 +11,7 @@ from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.messages import located
 from posgeom.corpus.readers.batches import Row, batched
 from posgeom.corpus.readers.columns import choose_column, group_value, missing_column
-from posgeom.corpus.sources import Source
+from posgeom.corpus.sources import Layout, Source
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.errors import CorpusError
 from posgeom.messages import shown
@@ -75,13 +75,54 @@ def read_tsv(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
 def _batches(stream: Stream, options: ReadOptions, separator: str, quoted: bool) -> Iterator[DocumentBatch]:
     source = stream.source
     records = (_quoted_records if quoted else _plain_records)(stream, options, separator)
+    layout = source.span.layout if source.span else None
+    if layout is None:
+        decided = _decide(records, stream, options)
+        if decided is None:
+            return iter(())
+        layout, rows = decided
+    else:
+        rows = _checked(records, len(layout.names), source)
+    return batched(_rows(rows, layout, source), source, options, layout.column)
+
+
+def delimited_layout(stream: Stream, options: ReadOptions, separator: str) -> Layout | None:
+    """Decide by the first rows what the reader of a file without quotes decides.
+
+    Parameters
+    ----------
+    stream : Stream
+        The open file.
+    options : ReadOptions
+        How to read it.
+    separator : str
+        Between the fields.
+
+    Returns
+    -------
+    Layout or None
+        None where there is no document.
+
+    Raises
+    ------
+    CorpusError
+        When a row is malformed or a column is missing.
+    """
+    decided = _decide(_plain_records(stream, options, separator), stream, options)
+    return None if decided is None else decided[0]
+
+
+def _decide(records: Iterator[Record], stream: Stream, options: ReadOptions) -> tuple[Layout, Iterator[Record]] | None:
+    """The columns, from the first rows, and all rows that hold documents; None where there are none."""
+    source = stream.source
     blank: list[Record] = []
     for first in records:
         if not _is_blank(first[1]):
             break
         blank.append(first)
     else:
-        return iter(())
+        return None
+    start = stream.position if options.header else 0
     width = len(first[1])
     names = first[1] if options.header else [str(i + 1) for i in range(width)]
     if not options.header:
@@ -93,7 +134,7 @@ def _batches(stream: Stream, options: ReadOptions, separator: str, quoted: bool)
     else:
         sample = _sample(rows)
         if not sample:
-            return iter(())
+            return None
         rows = chain(sample, rows)
         candidates = [names[i] for i in _text_columns(width, sample) if i != group]
         chosen = choose_column(names, candidates, options, source, _hint(options))
@@ -104,12 +145,11 @@ def _batches(stream: Stream, options: ReadOptions, separator: str, quoted: bool)
             f"{located(source.name, first[0])}: column {column + 1} is headed {shown(names[column], 60)}, which reads"
             " like a value: add --no-header, or choose the column by that name"
         )
-    return batched(_rows(rows, column, group, names, source), source, options, names[column])
+    return Layout(names[column], tuple(names), column, group, start), rows
 
 
-def _rows(
-    records: Iterator[Record], column: int, group: int | None, names: Sequence[str], source: Source
-) -> Iterator[Row]:
+def _rows(records: Iterator[Record], layout: Layout, source: Source) -> Iterator[Row]:
+    names, column, group = layout.names, layout.index, layout.group
     last = max(column, -1 if group is None else group)
     for line, fields in records:
         if len(fields) <= last:

@@ -9,6 +9,7 @@ from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.messages import located
 from posgeom.corpus.readers.batches import Row, batched
 from posgeom.corpus.readers.columns import choose_column, group_value, refuse_option
+from posgeom.corpus.sources import Layout, Source
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.errors import CorpusError
 from posgeom.messages import shown, shown_list
@@ -50,29 +51,61 @@ def read_jsonl(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
         When a line is not JSON, lacks the column, or holds something other than text in it.
     """
     source = stream.source
-    if stream.head.lstrip()[:1] == b"[":
-        raise CorpusError(
-            f"{shown(source.name)}: a JSON array: wanted one JSON object a line;"
-            " convert it with jq -c '.[]' FILE > FILE.jsonl"
-        )
     records = _records(stream, options)
-    first = next(records, None)
-    if first is None:
-        return
-    records = chain([first], records)
-    if isinstance(first[1], str):
+    layout = source.span.layout if source.span else None
+    if layout is None:
+        first = next(records, None)
+        if first is None:
+            return
+        layout = _decide(first[1], source, options)
+        records = chain([first], records)
+    if layout.column is None:
+        yield from batched(_strings(records, stream, options), source, options)
+    else:
+        yield from batched(_texts(records, layout.column, stream, options), source, options, layout.column)
+
+
+def jsonl_layout(stream: Stream, options: ReadOptions) -> Layout | None:
+    """Decide by the first record what `read_jsonl` decides.
+
+    Parameters
+    ----------
+    stream : Stream
+        The open file.
+    options : ReadOptions
+        How to read it.
+
+    Returns
+    -------
+    Layout or None
+        None where there is no record.
+
+    Raises
+    ------
+    CorpusError
+        When the first record is not JSON, or has no column that could be meant.
+    """
+    first = next(_records(stream, options), None)
+    return None if first is None else _decide(first[1], stream.source, options)
+
+
+def _decide(first: Record, source: Source, options: ReadOptions) -> Layout:
+    if isinstance(first, str):
         for option, value in (("--column", options.column), ("--group", options.group)):
             if value is not None:
                 raise refuse_option(option, "JSON strings without columns", source)
-        yield from batched(_strings(records, stream, options), source, options)
-        return
+        return Layout(None)
     # A null may stand for a text: taking it for something else would choose another column in silence.
-    text_columns = [name for name, value in first[1].items() if value is None or isinstance(value, str)]
-    column = choose_column(list(first[1]), text_columns, options, source)
-    yield from batched(_texts(records, column, stream, options), source, options, column)
+    text_columns = [name for name, value in first.items() if value is None or isinstance(value, str)]
+    return Layout(choose_column(list(first), text_columns, options, source))
 
 
 def _records(stream: Stream, options: ReadOptions) -> Iterator[tuple[int, Record]]:
+    if stream.head.lstrip()[:1] == b"[":
+        raise CorpusError(
+            f"{shown(stream.source.name)}: a JSON array: wanted one JSON object a line;"
+            " convert it with jq -c '.[]' FILE > FILE.jsonl"
+        )
     for number, raw in stream.lines():
         if not raw.strip():
             continue

@@ -49,21 +49,65 @@ def read_parquet(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch
     if source.is_pipe:
         raise CorpusError(f"{name}: Parquet from a pipe: wanted a file, since it is read from its end; save it first")
     with _open(source) as file:
-        schema = file.schema_arrow
-        if COUNTS_KEY in (schema.metadata or {}):
-            raise CorpusError(f"{name}: holds position counts, not documents: name it with --counts")
-        column = text_column(schema, options, source)
-        yield from regrouped(_batches(file, column, stream, options), options)
+        column, group = _checked_columns(file, options, source)
+        yield from regrouped(_batches(file, column, group, stream, options), options)
 
 
-def _batches(file: Any, column: str, stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
+def row_group_bytes(source: Source, options: ReadOptions) -> list[int]:
+    """Stored bytes that each row group of a file has in the columns to be read.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    options : ReadOptions
+        How it will be read.
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    CorpusError
+        When the file is corrupt, or a column is missing or of another type.
+    """
+    with _open(source) as file:
+        columns = _checked_columns(file, options, source)
+        with _arrow_errors(source):
+            groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+            return [
+                sum(
+                    chunk.total_compressed_size
+                    for chunk in map(group.column, range(group.num_columns))
+                    if chunk.path_in_schema in columns
+                )
+                for group in groups
+            ]
+
+
+def _checked_columns(file: Any, options: ReadOptions, source: Source) -> tuple[str, str | None]:
+    schema = file.schema_arrow
+    if COUNTS_KEY in (schema.metadata or {}):
+        raise CorpusError(f"{shown(source.name)}: holds position counts, not documents: name it with --counts")
+    return text_column(schema, options, source), options.group
+
+
+def _batches(
+    file: Any, column: str, group: str | None, stream: Stream, options: ReadOptions
+) -> Iterator[DocumentBatch]:
     source = stream.source
     size = source.size or 0
-    columns = [column] if options.group in (None, column) else [column, options.group]
+    columns = [column] if group in (None, column) else [column, group]
     with _arrow_errors(source):
         n_rows = file.metadata.num_rows
-        batches = file.iter_batches(_rows_at_once(file.metadata, column, options), columns=columns, use_threads=False)
-    start = 1
+        wanted = range(file.metadata.num_row_groups)
+        if source.span:
+            wanted = wanted[source.span.start : source.span.stop]
+        start = 1 + sum(file.metadata.row_group(i).num_rows for i in range(wanted.start))
+        batches = file.iter_batches(
+            _rows_at_once(file.metadata, column, options), row_groups=list(wanted), columns=columns, use_threads=False
+        )
     while True:
         with _arrow_errors(source):
             batch = next(batches, None)
