@@ -13,7 +13,8 @@ from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.tokenizer_files import TokenizerSpec
-from posgeom.encodings.base import Encoding, check_width
+from posgeom.encodings.base import Encoding
+from posgeom.encodings.checks import check_width
 from posgeom.encodings.learned import learned
 from posgeom.encodings.registry import build_encoding, check_spec
 from posgeom.errors import EncodingError, PosgeomError

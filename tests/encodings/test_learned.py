@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from posgeom.encodings.learned import learned, load_matrix
+from posgeom.encodings.learned import learned
+from posgeom.encodings.tables import load_matrix
 from posgeom.errors import EncodingError
 
 TABLE = np.random.default_rng(0).normal(size=(6, 3))

@@ -59,9 +59,16 @@ def test_files(tmp_path: Path) -> None:
         ("", "no encoding ''"),
         ("rope:", None),
         ("rope:base", "got 'base', expected option=value"),
-        ("rope:scaling=yarn", r"base \(a number\), reference \(unit or gaussian\)"),
+        ("rope:colour=red", r"no option 'colour' here; known: base \(a number\), pairing \(interleaved or halves\)"),
+        ("rope:scaling=yarn", r"scaling=yarn needs factor \(a number\)"),
+        ("rope:scaling=linear,factor=2,beta_fast=3", r"no option 'beta_fast' here; known: .*factor \(a number\)$"),
+        ("rope:factor=2", "no option 'factor' here"),
+        ("rope:scaling=cubic", "scaling is 'cubic', expected linear or dynamic or yarn or longrope or llama3"),
+        ("rope:scaling=yarn,factor=2,original_length=9,truncate=no", "truncate is 'no', expected true or false"),
+        ("kerple:r1=1:x", "r1 is '1:x', expected numbers separated by :"),
+        ("t5", r"t5 needs table \(a file\)"),
         ("rope:base=ten", "base is 'ten', expected a number"),
-        ("rope:reference=mean", "expected unit or gaussian"),
+        ("rope:reference=mean", "reference is 'mean', expected unit or gaussian or a file"),
         ("rope:offset=1.5", "expected a whole number"),
         ("rope:base=1,base=2", "given twice"),
         ("alibi:head=none", "expected a whole number"),
@@ -75,10 +82,14 @@ def test_specs(spec: str, message: str | None) -> None:
         build(spec)
 
 
-def test_every_scheme_builds_with_its_defaults() -> None:
+def test_every_scheme_builds_with_its_defaults(tmp_path: Path) -> None:
     shape = geometry(synthetic().counts)
+    np.save(tmp_path / "t.npy", np.random.default_rng(0).normal(size=(32, 4)))
+    (tmp_path / "config.json").write_text('{"head_dim": 8, "rope_theta": 10000}')
+    needed = {name: f"{name}:table={tmp_path / 't.npy'}" for name in ("t5", "learned")}
+    needed["rope-config"] = f"rope-config:config={tmp_path / 'config.json'}"
     for name in SCHEMES:
-        encoding = build(name, geometry=shape)
+        encoding = build(needed.get(name, name), geometry=shape)
         distances = encoding.distances()
         assert distances.shape == (32, 32)
         np.testing.assert_array_equal(distances, distances.T)

@@ -13,7 +13,7 @@ def test_unit_pairs_have_the_distances_of_the_sinusoid() -> None:
 
 @pytest.mark.parametrize("reference", ["unit", "gaussian"])
 def test_distances_by_lag_are_those_of_the_coordinates(reference: str) -> None:
-    encoding = rope(25, 12, reference=reference, offset=3, seed=4)  # type: ignore[arg-type]
+    encoding = rope(25, 12, pairing="interleaved", reference=reference, offset=3, seed=4)  # type: ignore[arg-type]
     points = encoding.coordinates()
     assert points is not None
     np.testing.assert_allclose(encoding.distances(), euclidean_distances(points), rtol=1e-10)
@@ -21,7 +21,7 @@ def test_distances_by_lag_are_those_of_the_coordinates(reference: str) -> None:
 
 
 def test_rotates_the_reference_by_the_matrix_formula() -> None:
-    reference = rope(2, 6, reference="gaussian", seed=1).coordinates()
+    reference = rope(2, 6, pairing="interleaved", reference="gaussian", seed=1).coordinates()
     assert reference is not None
     omega = 10000.0 ** (-np.arange(0, 6, 2) / 6)
     for k, w in enumerate(omega):

@@ -35,6 +35,8 @@ class EncodingScores:
     min_separation : float
     min_separation_pair : tuple of int
     effective_rank : float or None
+    negative_mass : float or None
+        Share of the spectrum of a bias that classical MDS had to leave out; None where that is not its form.
     """
 
     name: str
@@ -51,6 +53,7 @@ class EncodingScores:
     min_separation: float
     min_separation_pair: tuple[int, int]
     effective_rank: float | None
+    negative_mass: float | None
 
 
 @dataclass(frozen=True)
@@ -152,4 +155,5 @@ def score(encoding: Encoding, geometry: Geometry) -> EncodingScores:
         min_separation=closest.distance,
         min_separation_pair=closest.pair,
         effective_rank=encoding_effective_rank(encoding, distances, positions),
+        negative_mass=encoding.negative_mass,
     )
