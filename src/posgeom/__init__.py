@@ -53,6 +53,7 @@ from posgeom.geometry.mds import MDS, Spectrum, classical_mds
 from posgeom.geometry.metrics import METRICS, distribution_distances
 from posgeom.report.document import to_document
 from posgeom.report.files import save, save_counts
+from posgeom.report.tensors import export
 from posgeom.scores.effective_rank import effective_rank
 from posgeom.scores.monotonicity import Monotonicity, monotonicity
 from posgeom.scores.scorecard import EncodingScores, Scorecard, score, scorecard
@@ -108,6 +109,7 @@ __all__ = [
     "count_texts",
     "distribution_distances",
     "effective_rank",
+    "export",
     "fire",
     "fourier",
     "geometry",

@@ -147,7 +147,10 @@ class PointEncoding(Encoding):
         chosen = self._check(positions)
         rows = self._rows[chosen]
         if (rows < 0).any():
-            raise EncodingError(f"encoding {self.name} has no vector for position {int(chosen[rows < 0][0])}")
+            raise EncodingError(
+                f"encoding {self.name} has no vector for position {int(chosen[rows < 0][0])}; mds fills such positions "
+                "in with missing=linear or missing=cubic"
+            )
         return np.asarray(self._points[rows])
 
     def distances(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64]:

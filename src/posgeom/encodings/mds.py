@@ -42,7 +42,8 @@ def mds(
         How r axes are embedded in width d: in the first r columns, the others zero; or in all of them by a d x r
         matrix with orthonormal columns. Distances are the same.
     missing : {"none", "linear", "cubic"}
-        How masked positions between used ones are filled in: by interpolation along the sequence.
+        How masked positions are filled in: by interpolation along the sequence between used ones, and with the vector
+        of the nearest used one before the first and after the last.
     beyond : Geometry or DistanceMatrix, optional
         Distances that take in further positions beside all the fitted ones: those are placed by Gower's formula,
         without a new fit.
@@ -75,9 +76,8 @@ def mds(
         positions, axes = _extended(solution, axes, distances)
         n = max(n, beyond.n_positions if isinstance(beyond, Geometry) else int(positions[-1]) + 1)
     if missing != "none":
-        every = np.arange(int(positions[0]), int(positions[-1]) + 1)
-        axes = interpolate_rows(axes, positions.astype(np.float64), every.astype(np.float64), missing)
-        positions = every
+        places = np.clip(np.arange(n), positions[0], positions[-1]).astype(np.float64)
+        axes, positions = interpolate_rows(axes, positions.astype(np.float64), places, missing), np.arange(n)
     width = n_dims or kept
     return PointEncoding("mds", axes @ _MAPS[columns](width, kept, seed).T, positions, n)
 

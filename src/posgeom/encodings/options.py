@@ -44,6 +44,11 @@ class Option:
         return self.default is _REQUIRED
 
     @property
+    def is_choice(self) -> bool:
+        """Whether its values have options of their own."""
+        return any(isinstance(part, type) and issubclass(part, Scaling) for part in (self.kind, *get_args(self.kind)))
+
+    @property
     def expected(self) -> str:
         """What its value looks like on the command line."""
         return describe(self.kind)

@@ -28,6 +28,8 @@ class Rotation:
     attention_factor : float
         Multiplies cosines and sines.
     offset : int
+    decay : ndarray of float, optional, shape (r / 2,)
+        Logarithm of what a query's pair is multiplied by, and a key's divided by, per position (xPos).
     """
 
     inv_freq: NDArray[np.float64]
@@ -35,6 +37,7 @@ class Rotation:
     pairing: Pairing | None = None
     attention_factor: float = 1.0
     offset: int = 0
+    decay: NDArray[np.float64] | None = None
 
     def __repr__(self) -> str:
         return f"<Rotation: {2 * self.inv_freq.size} of {self.n_dims} channels, pairing {self.pairing}>"
@@ -55,11 +58,20 @@ class Rotation:
 
     def cos_sin(self, positions: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Cosines and sines by channel, times the attention factor, shapes (m, r)."""
-        first, second = self.channels()
-        pair_of = np.empty(2 * first.size, np.int64)
-        pair_of[first] = pair_of[second] = np.arange(first.size)
-        angles = self.angles(positions)[:, pair_of]
+        angles = self.angles(positions)[:, self._pair_of()]
         return self.attention_factor * np.cos(angles), self.attention_factor * np.sin(angles)
+
+    def scales(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What a query's channels are multiplied by at each position, and a key's divided by, shape (m, r)."""
+        rates = np.zeros(self.inv_freq.size) if self.decay is None else self.decay
+        return np.exp((positions[:, None] + self.offset) * rates[self._pair_of()])
+
+    def _pair_of(self) -> NDArray[np.int64]:
+        """The pair of each rotated channel."""
+        first, second = self.channels()
+        pairs = np.empty(2 * first.size, np.int64)
+        pairs[first] = pairs[second] = np.arange(first.size)
+        return pairs
 
     def pairs_of(self, vector: ArrayLike) -> NDArray[np.float64]:
         """The rotated channels of a vector as pairs, shape (r / 2, 2)."""

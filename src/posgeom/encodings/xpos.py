@@ -1,5 +1,7 @@
 """xPos: rotary embedding with a decay by pair (Sun et al. 2023)."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -75,5 +77,5 @@ def xpos(
 
     bias = Bias(1, values, causal=True, conditionally_positive=True, drop=drop)
     encoding = BiasEncoding("xpos", n_positions, bias, form)
-    encoding.rotation = rotation
+    encoding.rotation = replace(rotation, decay=decay)
     return encoding
