@@ -152,7 +152,7 @@ def parameter_helps(doc: str) -> dict[str, str]:
         return helps
     for names, body in re.findall(r"^(\w[\w, ]*?)(?: :[^\n]*)?\n((?:[ \t]+[^\n]*\n?|\n)*)", match[1], re.MULTILINE):
         for name in names.split(", "):
-            helps[name] = " ".join(body.split())
+            helps[name] = " ".join(body.replace("`", "").split())
     return helps
 
 

@@ -133,14 +133,14 @@ def read_rope_config(config: Mapping[str, Any] | str | Path, *, layer_type: str 
     )
     kind = parameters.get("rope_type") or parameters.get("type") or "default"
     kind = _OLD_NAMES.get(kind, kind) if isinstance(kind, str) else kind
-    if kind not in _READERS:
+    if not isinstance(kind, str) or kind not in _READERS:
         raise EncodingError(f"config has rope_type {shown(kind)}: expected one of {', '.join(_READERS)}")
     share = 1.0 if partial is None else _number(partial, "partial_rotary_factor")
     return RopeSettings(
         n_dims=_head_dim(values),
         base=DEFAULT_THETA if base is None else _number(base, "rope_theta"),
         partial=1.0 if kind == "proportional" else share,
-        scaling=_READERS[kind](_Reader(parameters, values, str(kind))),
+        scaling=_READERS[kind](_Reader(parameters, values, kind)),
         layer_type=layer_type,
     )
 
