@@ -29,6 +29,7 @@ def random(
     distribution : {"gaussian", "uniform"}
         Uniform entries lie between -std sqrt(3) and std sqrt(3).
     seed : int
+        Draws the entries.
 
     Returns
     -------

@@ -1,5 +1,6 @@
 """The sinusoidal encoding (Vaswani et al. 2017)."""
 
+from math import prod
 from typing import Literal
 
 import numpy as np
@@ -10,6 +11,7 @@ from posgeom.encodings.checks import check_base, check_choice, check_offset, che
 from posgeom.encodings.frequencies import inverse_frequencies, rotation_lag_distances, tensor2tensor_frequencies
 from posgeom.errors import EncodingError
 
+MAX_CELLS = 1 << 40
 LAYOUTS = ("interleaved", "halves")
 _FREQUENCIES = {"paper": inverse_frequencies, "tensor2tensor": tensor2tensor_frequencies}
 
@@ -60,9 +62,9 @@ def sinusoidal(
     check_offset(offset)
     check_choice("sinusoidal frequencies", frequencies, _FREQUENCIES)
     check_choice("sinusoidal layout", layout, LAYOUTS)
-    axes = grid or (n_positions,)
-    _check_grid(axes, n_positions, n_dims)
-    width = n_dims // len(axes)
+    if grid is not None:
+        _check_grid(grid, n_positions, n_dims)
+    width = n_dims if grid is None else n_dims // len(grid)
     omega = _FREQUENCIES[frequencies](width, base)
 
     def along(places: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -88,11 +90,12 @@ def sinusoidal(
 
 def _check_grid(axes: tuple[int, ...], n_positions: int, n_dims: int) -> None:
     text = "x".join(map(str, axes))
-    if len(axes) > 3 or min(axes) < 1:
-        if len(axes) == 1:
-            return  # no grid was given, and n is checked with the encoding
+    if len(axes) not in (2, 3) or min(axes) < 1:
         raise EncodingError(f"sinusoidal grid {text}: expected two or three sizes from 1")
     if n_dims % len(axes):
         raise EncodingError(f"sinusoidal grid {text}: expected a width that {len(axes)} axes share, got d = {n_dims}")
-    if np.prod([float(size) for size in axes]) < n_positions:
+    cells = prod(axes)
+    if cells < n_positions:
         raise EncodingError(f"sinusoidal grid {text} has fewer cells than n = {n_positions} positions")
+    if cells > MAX_CELLS:
+        raise EncodingError(f"sinusoidal grid {text} has {cells:,} cells: expected at most {MAX_CELLS:,}")
