@@ -149,7 +149,7 @@ def test_a_table_stretched_to_another_length(tmp_path: Path) -> None:
         ({"interpolation": "spline"}, "interpolation 'spline'"),
         ({"interpolation": "linear", "align": "left"}, "align 'left'"),
         ({"table": TABLE * np.inf, "interpolation": "linear"}, "expected finite numbers"),
-        ({"table": Path("t.bin")}, r"t\.bin"),
+        ({"table": Path("t.bin")}, r"'t\.bin': expected a matrix file, \.npy or \.safetensors"),
         ({}, "use -n 6, or stretch it with learned:table=FILE,interpolation=linear"),
     ],
 )

@@ -145,7 +145,7 @@ def test_a_function_or_class_without_a_name() -> None:
     def short(n_positions: int) -> np.ndarray:
         return np.ones((n_positions - 1, 2))
 
-    with pytest.raises(EncodingError, match="short has 31 positions: expected n = 32"):
+    with pytest.raises(EncodingError, match="short has 31 positions, n = 32 was asked for"):
         build(short)
 
     def broken(n_positions: int) -> np.ndarray:

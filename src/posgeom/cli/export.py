@@ -92,6 +92,13 @@ def command(
             way_out = ": --counts FILE, from `posgeom count`" if "corpus geometry" in str(error) and not counts else ""
             raise EncodingError(f"{error}{way_out}") from None
         tensors = tensors_of(encoding, what)
+        if shape is not None:
+            tensors.metadata["fitted_to"] = {
+                "metric": shape.metric.name,
+                "estimator": shape.estimator,
+                "convention": convention,
+                "seed": seed,
+            }
         write_tensors(tensors, stage, output, dtype)
     arrays = ", ".join(f"{name} {tuple(array.shape)}" for name, array in tensors.arrays.items())
     typer.echo(f"{shown(output)}: {tensors.what} of {printable(spec)}, {arrays}, {dtype}")

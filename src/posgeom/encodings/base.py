@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from posgeom.encodings.bias import Bias
 from posgeom.encodings.checks import as_matrix, check_n_positions
+from posgeom.encodings.lags import lag_span, spread_lags
 from posgeom.encodings.rotation import Rotation
 from posgeom.errors import EncodingError
 from posgeom.geometry.distance_matrix import check_matrix_fits
@@ -225,9 +226,7 @@ class LagEncoding(Encoding):
         """Distances between positions, looked up by lag, shape (m, m)."""
         chosen = self._check(positions)
         check_matrix_fits(chosen.size)
-        span = int(np.ptp(chosen)) if chosen.size else 0
-        table = self._lag_distances(np.arange(span + 1))
-        return np.asarray(table[np.abs(chosen[:, None] - chosen)])
+        return spread_lags(self._lag_distances(np.arange(lag_span(chosen) + 1)), chosen)
 
     def coordinates(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64] | None:
         """Vectors p_i of the positions, shape (m, d), or None."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from posgeom.encodings.lags import lag_span, spread_lags
 from posgeom.errors import EncodingError
 from posgeom.geometry.distance_matrix import check_matrix_fits
 
@@ -98,9 +99,8 @@ class Bias:
         m = positions.size
         check_matrix_fits(m)
         if self.relative:
-            span = int(np.ptp(positions)) if m else 0
-            table = reduce(self.drops(np.arange(span + 1))[:, None, :])[0]
-            return np.asarray(table[np.abs(positions[:, None] - positions)])
+            table = reduce(self.drops(np.arange(lag_span(positions) + 1))[:, None, :])[0]
+            return spread_lags(table, positions)
         diagonal = self.values(positions, positions)
         out = np.empty((m, m))
         step = max(1, _BLOCK_CELLS // max(m * self.n_heads, 1))

@@ -200,7 +200,8 @@ _Parser = tuple[str, Callable[[str], Any]]
 def _parsers(kind: Any) -> list[_Parser]:
     """Ways to read a value of a type, with what each expects; none for a type that Python alone can give."""
     if get_origin(kind) in (Union, types.UnionType):
-        return [parser for part in get_args(kind) for parser in _parsers(part)]
+        parts = get_args(kind)
+        return [parser for part in parts if part is not str or Path not in parts for parser in _parsers(part)]
     if get_origin(kind) is Literal:
         names = get_args(kind)
         return [(" or ".join(names), lambda value: _one_of(value, names))]

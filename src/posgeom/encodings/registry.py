@@ -210,7 +210,10 @@ def build_encoding(
         raise EncodingError(f"encoding {name} is fitted to a corpus geometry: give one")
     encoding = copy(_call(scheme, arguments | given))  # a caller's own object keeps its name
     if encoding.n_positions < n_positions:
-        raise EncodingError(f"encoding {name} has {encoding.n_positions} positions: expected n = {n_positions}")
+        raise EncodingError(
+            f"encoding {name} has {encoding.n_positions} positions, n = {n_positions} was asked for: use -n "
+            f"{encoding.n_positions}"
+        )
     defaults = {o.name: o.default for o in scheme.options.values() if not o.is_required}
     encoding.name, encoding.scheme = name, scheme.name
     encoding.options = MappingProxyType(defaults | {k: v for k, v in arguments.items() if k == "seed"} | given)

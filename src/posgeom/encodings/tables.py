@@ -73,6 +73,8 @@ def load_matrix(path: str | Path, tensor: str | None = None) -> NDArray[Any]:
         When the file is missing, damaged, of another kind, or holds pickled objects.
     """
     file = Path(path)
+    if file.suffix not in MATRIX_SUFFIXES:
+        raise EncodingError(f"{shown(path)}: expected a matrix file, {' or '.join(MATRIX_SUFFIXES)}")
     if file.suffix != ".safetensors" and tensor is not None:
         raise EncodingError(f"{shown(path)} is a .npy file, which holds one matrix: leave tensor={tensor} out")
     try:
@@ -83,7 +85,9 @@ def load_matrix(path: str | Path, tensor: str | None = None) -> NDArray[Any]:
     except OSError as error:
         raise EncodingError(f"cannot read {shown(path)}: {error.strerror or error}") from None
     except (ValueError, EOFError) as error:
-        raise EncodingError(f"{shown(path)} is not a readable {file.suffix} matrix: {one_line(error)}") from None
+        # NumPy takes what it does not know for a pickle, and tells how to load it all the same.
+        cause = "it holds no plain array of numbers" if "pickle" in str(error) else one_line(error)
+        raise EncodingError(f"{shown(path)} is not a readable {file.suffix} matrix: {cause}") from None
 
 
 def load_tensors(path: str | Path) -> dict[str, NDArray[Any]]:

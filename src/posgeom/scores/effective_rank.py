@@ -40,7 +40,7 @@ def effective_rank(singular_values: NDArray[np.float64]) -> float:
     return float(np.exp(-(p * np.log(p)).sum()))
 
 
-_NUMBERS_AT_ONCE = 1 << 22
+_NUMBERS_AT_ONCE = 1 << 18
 """Coordinates held at a time, for an encoding whose distances need none."""
 
 
