@@ -72,6 +72,8 @@ def test_an_indefinite_bias_goes_through_mds_alone() -> None:
     kernel, mds = BiasEncoding("x", 4, bias, "kernel"), BiasEncoding("x", 4, bias, "mds")
     with pytest.raises(EncodingError, match=r"encoding x: .*% of the spectrum of its bias is negative.*form=mds"):
         kernel.distances()
+    with pytest.raises(EncodingError, match="form=mds"):
+        kernel.lag_distances()
     squared = 2 * bias.drops_between(np.arange(4), lambda drops: drops.sum(axis=0))
     values = spectrum_of(squared).eigenvalues
     assert mds.negative_mass == pytest.approx(-values[values < 0].sum() / np.abs(values).sum())

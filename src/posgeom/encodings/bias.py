@@ -64,7 +64,7 @@ class Bias:
 
     def matrix(self, positions: Positions) -> NDArray[np.float64]:
         """Bias of each query (row) and key (column), shape (heads, m, m); the future is -inf where causal."""
-        check_matrix_fits(int(np.ceil(positions.size * np.sqrt(self.n_heads))))
+        check_matrix_fits(positions.size, self.n_heads)
         queries, keys = positions[:, None], positions[None, :]
         if not self.causal:
             return np.asarray(

@@ -58,8 +58,9 @@ class BiasEncoding(Encoding):
         """Distance at lag 0 to n - 1, shape (n,), or None where it is no function of the lag."""
         if self.form == "mds" or not self.bias.relative:
             return None
-        drops = self.bias.drops(np.arange(self.n_positions))
-        return self._checked(_ROUTES[self.form](drops))
+        if self._is_in_doubt:
+            return np.asarray(self.distances()[0])
+        return self._checked(_ROUTES[self.form](self.bias.drops(np.arange(self.n_positions))))
 
     def coordinates(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64] | None:
         """Coordinates of the ``mds`` form, one column per positive axis, shape (m, k); None for the other forms."""
@@ -78,7 +79,7 @@ class BiasEncoding(Encoding):
         if self.form == "mds":
             return euclidean_distances(self._axes(chosen))
         values = self._checked(self.bias.drops_between(chosen, _ROUTES[self.form]))
-        if self.form == "kernel" and not self.bias.conditionally_positive and chosen.size > 1:
+        if self._is_in_doubt and chosen.size > 1:
             mass = spectrum_of(values**2).negative_mass
             if mass > 0:
                 raise EncodingError(
@@ -86,6 +87,11 @@ class BiasEncoding(Encoding):
                     "distances; form=mds leaves that part out and reports it"
                 )
         return values
+
+    @property
+    def _is_in_doubt(self) -> bool:
+        """Whether the bias is read as a kernel and not known to be one, so that eigenvalues must tell."""
+        return self.form == "kernel" and not self.bias.conditionally_positive
 
     def _axes(self, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
         axes = self._mds.coordinates

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from posgeom.encodings.base import Encoding
 from posgeom.geometry.build import Geometry
+from posgeom.geometry.distance_matrix import upper_pairs
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.correlation import pearson, spearman
 from posgeom.scores.effective_rank import encoding_effective_rank
@@ -135,8 +134,7 @@ def score(encoding: Encoding, geometry: Geometry) -> EncodingScores:
     """
     distances, target = paired_distances(encoding, geometry)
     positions = target.positions
-    upper = np.triu_indices(len(target), 1)
-    pairs, target_pairs = distances[upper], target.values[upper]
+    pairs, target_pairs = upper_pairs(distances), target.pairs
     stress = stress_of_pairs(pairs, target_pairs)
     order = monotonicity(distances, positions)
     closest = minimum_separation(distances, positions)
