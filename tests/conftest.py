@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from posgeom.corpus.counting import count
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.tokenizers import TokenizerIdentity
 
@@ -22,6 +23,12 @@ def data_dir() -> Path:
 @pytest.fixture(scope="session")
 def bert(data_dir: Path) -> Path:
     return data_dir / "bert-uncased" / "tokenizer.json"
+
+
+@pytest.fixture(scope="session")
+def imdb(data_dir: Path, bert: Path) -> PositionCounts:
+    """Counts of the training reviews of IMDB, which several files of tests use."""
+    return count(data_dir / "imdb.parquet", bert, n_positions=256)
 
 
 def make_counts(per_fold: np.ndarray, vocab_size: int | None = None) -> PositionCounts:
