@@ -1,18 +1,18 @@
 """Rotary options from a Hugging Face model config, in its older and newer keys."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from posgeom.encodings.base import Encoding
+from posgeom.encodings.config_values import RotaryValues, first, load_config, number, whole
 from posgeom.encodings.rope import rope
 from posgeom.encodings.rotary_scaling import DynamicNTK, Linear, Llama3, LongRope, Proportional, Scaling, Yarn
 from posgeom.encodings.rotation import Pairing
 from posgeom.encodings.tables import Table
 from posgeom.errors import EncodingError
-from posgeom.messages import one_line, shown, shown_list
+from posgeom.messages import shown, shown_list
 
 DEFAULT_THETA = 10000.0
 _THETAS = ("rope_theta", "global_rope_theta", "rotary_emb_base")
@@ -120,38 +120,29 @@ def read_rope_config(config: Mapping[str, Any] | str | Path, *, layer_type: str 
     EncodingError
         When the config has no rotary embedding, or lacks what its kind needs.
     """
-    values = config if isinstance(config, Mapping) else _load(Path(config))
+    values = config if isinstance(config, Mapping) else load_config(Path(config))
     if not isinstance(values, Mapping):
         raise EncodingError(f"{shown(config)} holds {type(values).__name__}: expected a model config, an object")
     values = _text_part(values)
     parameters = _parameters_of(values, layer_type)
-    base = _first(parameters.get("rope_theta"), *(values.get(key) for key in _THETAS))
+    base = first(parameters.get("rope_theta"), *(values.get(key) for key in _THETAS))
     if base is None and not parameters:
         raise EncodingError("config has neither rope_theta nor rope_parameters nor rope_scaling: no rotary embedding")
-    partial = _first(
+    partial = first(
         parameters.get("partial_rotary_factor"), values.get("partial_rotary_factor"), values.get("rotary_pct")
     )
     kind = parameters.get("rope_type") or parameters.get("type") or "default"
     kind = _OLD_NAMES.get(kind, kind) if isinstance(kind, str) else kind
     if not isinstance(kind, str) or kind not in _READERS:
         raise EncodingError(f"config has rope_type {shown(kind)}: expected one of {', '.join(_READERS)}")
-    share = 1.0 if partial is None else _number(partial, "partial_rotary_factor")
+    share = 1.0 if partial is None else number(partial, "partial_rotary_factor")
     return RopeSettings(
         n_dims=_head_dim(values),
-        base=DEFAULT_THETA if base is None else _number(base, "rope_theta"),
+        base=DEFAULT_THETA if base is None else number(base, "rope_theta"),
         partial=1.0 if kind == "proportional" else share,
-        scaling=_READERS[kind](_Reader(parameters, values, kind)),
+        scaling=_READERS[kind](RotaryValues(parameters, values, kind)),
         layer_type=layer_type,
     )
-
-
-def _load(path: Path) -> Any:
-    try:
-        return json.loads(path.read_bytes())
-    except OSError as error:
-        raise EncodingError(f"cannot read {shown(path)}: {error.strerror or one_line(error)}") from None
-    except (ValueError, RecursionError) as error:
-        raise EncodingError(f"{shown(path)} is no config.json: {one_line(error)}") from None
 
 
 def _text_part(values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -195,117 +186,57 @@ def _parameters_of(values: Mapping[str, Any], layer_type: str | None) -> Mapping
 def _head_dim(values: Mapping[str, Any]) -> int:
     for key in ("head_dim", "qk_rope_head_dim"):
         if values.get(key) is not None:
-            return _whole(values[key], key)
-    hidden = _first(values.get("hidden_size"), values.get("n_embd"))
-    heads = _first(values.get("num_attention_heads"), values.get("n_head"))
+            return whole(values[key], key)
+    hidden = first(values.get("hidden_size"), values.get("n_embd"))
+    heads = first(values.get("num_attention_heads"), values.get("n_head"))
     if hidden is None or heads is None:
         raise EncodingError("config has neither head_dim nor hidden_size and num_attention_heads: no width of a head")
-    return _whole(hidden, "hidden_size") // _whole(heads, "num_attention_heads")
+    return whole(hidden, "hidden_size") // whole(heads, "num_attention_heads")
 
 
-def _first(*candidates: Any) -> Any:
-    return next((value for value in candidates if value is not None), None)
-
-
-def _number(value: Any, key: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise EncodingError(f"config has {key} = {shown(value)}: expected a number")
-    return float(value)
-
-
-def _whole(value: Any, key: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise EncodingError(f"config has {key} = {shown(value)}: expected a whole number from 1")
-    return value
-
-
-@dataclass(frozen=True)
-class _Reader:
-    """Typed look-ups in rotary parameters, and in the config around them."""
-
-    parameters: Mapping[str, Any]
-    config: Mapping[str, Any]
-    kind: str
-
-    def need(self, key: str) -> float:
-        value = self.parameters.get(key)
-        if value is None:
-            raise EncodingError(f"config has rope_type {self.kind} without {key}")
-        return _number(value, key)
-
-    def number(self, key: str) -> float | None:
-        value = self.parameters.get(key)
-        return None if value is None else _number(value, key)
-
-    def numbers(self, key: str) -> tuple[float, ...]:
-        value = self.parameters.get(key)
-        if not isinstance(value, list | tuple):
-            raise EncodingError(
-                f"config has rope_type {self.kind} and {key} = {shown(value, 60)}: expected a list of numbers"
-            )
-        return tuple(_number(entry, key) for entry in value)
-
-    def original_length(self) -> int:
-        """The pretraining length: at the top level, in the parameters, else the whole context."""
-        key = "original_max_position_embeddings"
-        value = _first(self.config.get(key), self.parameters.get(key))
-        return self.max_length() if value is None else _whole(value, key)
-
-    def max_length(self) -> int:
-        value = _first(self.config.get("max_position_embeddings"), self.config.get("n_positions"))
-        if value is None:
-            raise EncodingError(f"config has rope_type {self.kind} without max_position_embeddings")
-        return _whole(value, "max_position_embeddings")
-
-    def factor(self) -> float:
-        """The factor, or the ratio of the whole context to the pretraining length."""
-        value = self.number("factor")
-        return self.max_length() / self.original_length() if value is None else value
-
-
-def _yarn(reader: _Reader) -> Scaling:
-    mscale, over_all = reader.number("mscale"), reader.number("mscale_all_dim")
+def _yarn(values: RotaryValues) -> Scaling:
+    mscale, over_all = values.number("mscale"), values.number("mscale_all_dim")
     both = bool(mscale and over_all)
     return Yarn(
-        factor=reader.factor(),
-        original_length=reader.original_length(),
-        beta_fast=reader.number("beta_fast") or 32.0,
-        beta_slow=reader.number("beta_slow") or 1.0,
-        truncate=bool(_first(reader.parameters.get("truncate"), True)),
-        attention_factor=reader.number("attention_factor"),
+        factor=values.factor(),
+        original_length=values.original_length(),
+        beta_fast=values.number("beta_fast") or 32.0,
+        beta_slow=values.number("beta_slow") or 1.0,
+        truncate=bool(first(values.parameters.get("truncate"), True)),
+        attention_factor=values.number("attention_factor"),
         mscale=mscale if both else None,
         mscale_all_dim=over_all if both else None,
     )
 
 
-def _longrope(reader: _Reader) -> Scaling:
+def _longrope(values: RotaryValues) -> Scaling:
     return LongRope(
-        short_factor=reader.numbers("short_factor"),
-        long_factor=reader.numbers("long_factor"),
-        original_length=reader.original_length(),
-        factor=reader.factor(),
-        attention_factor=reader.number("attention_factor"),
+        short_factor=values.numbers("short_factor"),
+        long_factor=values.numbers("long_factor"),
+        original_length=values.original_length(),
+        factor=values.factor(),
+        attention_factor=values.number("attention_factor"),
     )
 
 
-def _llama3(reader: _Reader) -> Scaling:
+def _llama3(values: RotaryValues) -> Scaling:
     return Llama3(
-        factor=reader.need("factor"),
-        low_freq_factor=reader.need("low_freq_factor"),
-        high_freq_factor=reader.need("high_freq_factor"),
-        original_length=reader.original_length(),
+        factor=values.need("factor"),
+        low_freq_factor=values.need("low_freq_factor"),
+        high_freq_factor=values.need("high_freq_factor"),
+        original_length=values.original_length(),
     )
 
 
-def _proportional(reader: _Reader) -> Scaling:
-    fraction, factor = reader.number("partial_rotary_factor"), reader.number("factor")
+def _proportional(values: RotaryValues) -> Scaling:
+    fraction, factor = values.number("partial_rotary_factor"), values.number("factor")
     return Proportional(fraction=1.0 if fraction is None else fraction, factor=1.0 if factor is None else factor)
 
 
 _READERS = {
-    "default": lambda reader: None,  # noqa: ARG005
-    "linear": lambda reader: Linear(factor=reader.need("factor")),
-    "dynamic": lambda reader: DynamicNTK(factor=reader.need("factor"), original_length=reader.max_length()),
+    "default": lambda values: None,  # noqa: ARG005
+    "linear": lambda values: Linear(factor=values.need("factor")),
+    "dynamic": lambda values: DynamicNTK(factor=values.need("factor"), original_length=values.max_length()),
     "yarn": _yarn,
     "longrope": _longrope,
     "llama3": _llama3,
