@@ -13,6 +13,7 @@ from posgeom.encodings.tables import load_tensors
 from posgeom.errors import EncodingError
 from posgeom.messages import shown
 
+MAX_PARAMETERS = 1 << 26
 Activation = Literal["relu", "gelu"]
 Array = NDArray[np.float64]
 
@@ -73,7 +74,15 @@ def draw_network(
     Returns
     -------
     Network
+
+    Raises
+    ------
+    EncodingError
+        When it has more parameters than any such network.
     """
+    n_parameters = hidden * (n_inputs + n_outputs)
+    if n_parameters > MAX_PARAMETERS:
+        raise EncodingError(f"a network of {n_parameters:,} weights: expected at most {MAX_PARAMETERS:,}")
 
     def layer(rows: int, columns: int) -> tuple[Array, Array]:
         bound = 1 / np.sqrt(columns)
