@@ -7,6 +7,7 @@ from urllib.request import Request, urlopen
 import numpy as np
 import pytest
 
+from posgeom.corpus.counting import count
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.tokenizers import TokenizerIdentity
 
@@ -93,3 +94,9 @@ def make_counts(per_fold: np.ndarray, vocab_size: int | None = None) -> Position
         documents=array.sum(axis=2).max(axis=1).astype(np.int64),
         empty_documents=0,
     )
+
+
+@pytest.fixture(scope="session")
+def imdb(data_dir: Path, bert: Path) -> PositionCounts:
+    """Counts of the training reviews of IMDB, which several files of tests use."""
+    return count(data_dir / "imdb.parquet", bert, n_positions=256)

@@ -16,11 +16,6 @@ def sst2(data_dir: Path, bert: Path) -> PositionCounts:
 
 
 @pytest.fixture(scope="module")
-def imdb(data_dir: Path, bert: Path) -> PositionCounts:
-    return count(data_dir / "imdb.parquet", bert, n_positions=256)
-
-
-@pytest.fixture(scope="module")
 def sst2_paper(sst2: PositionCounts) -> Analysis:
     return analyze(sst2, n_dims=768, convention="paper", ranks=[1, 2, 3, 8, 16, 32, 64])
 

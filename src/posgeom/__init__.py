@@ -19,12 +19,25 @@ from posgeom.corpus.tokenizer_files import load_tokenizer
 from posgeom.corpus.tokenizers import Tokenizer, TokenizerIdentity
 from posgeom.encodings.alibi import alibi, alibi_slopes
 from posgeom.encodings.base import Encoding, LagEncoding, PointEncoding
-from posgeom.encodings.learned import learned, load_matrix
+from posgeom.encodings.bias import Bias
+from posgeom.encodings.bias_encoding import BiasEncoding
+from posgeom.encodings.fire import fire
+from posgeom.encodings.fourier import fourier
+from posgeom.encodings.kerple import kerple
+from posgeom.encodings.learned import learned, learned_table
 from posgeom.encodings.mds import mds
+from posgeom.encodings.nope import nope
 from posgeom.encodings.random import random
-from posgeom.encodings.registry import build_encoding
+from posgeom.encodings.registry import build_encoding, register
 from posgeom.encodings.rope import rope
+from posgeom.encodings.rope_config import read_rope_config, rope_from_config
+from posgeom.encodings.rotary_scaling import DynamicNTK, Linear, Llama3, LongRope, Proportional, Scaling, Yarn
+from posgeom.encodings.rotation import Rotation
+from posgeom.encodings.sandwich import sandwich
 from posgeom.encodings.sinusoidal import sinusoidal
+from posgeom.encodings.t5 import t5, t5_buckets
+from posgeom.encodings.tables import load_matrix
+from posgeom.encodings.xpos import xpos
 from posgeom.errors import (
     CorpusError,
     CountsError,
@@ -40,6 +53,7 @@ from posgeom.geometry.mds import MDS, Spectrum, classical_mds
 from posgeom.geometry.metrics import METRICS, distribution_distances
 from posgeom.report.document import to_document
 from posgeom.report.files import save, save_counts
+from posgeom.report.tensors import export
 from posgeom.scores.effective_rank import effective_rank
 from posgeom.scores.monotonicity import Monotonicity, monotonicity
 from posgeom.scores.scorecard import EncodingScores, Scorecard, score, scorecard
@@ -54,21 +68,30 @@ __all__ = [
     "MDS",
     "METRICS",
     "Analysis",
+    "Bias",
+    "BiasEncoding",
     "CorpusError",
     "CountsError",
     "DistanceMatrix",
+    "DynamicNTK",
     "Encoding",
     "EncodingError",
     "EncodingScores",
     "Geometry",
     "GeometryError",
     "LagEncoding",
+    "Linear",
+    "Llama3",
+    "LongRope",
     "Monotonicity",
     "OutputError",
     "PointEncoding",
     "PosgeomError",
     "PositionCounts",
+    "Proportional",
     "ReadOptions",
+    "Rotation",
+    "Scaling",
     "Scorecard",
     "Separation",
     "Spectrum",
@@ -76,6 +99,7 @@ __all__ = [
     "Tokenizer",
     "TokenizerError",
     "TokenizerIdentity",
+    "Yarn",
     "alibi",
     "alibi_slopes",
     "analyze",
@@ -85,21 +109,34 @@ __all__ = [
     "count_texts",
     "distribution_distances",
     "effective_rank",
+    "export",
+    "fire",
+    "fourier",
     "geometry",
+    "kerple",
     "learned",
+    "learned_table",
     "load_matrix",
     "load_tokenizer",
     "mds",
     "minimum_separation",
     "monotonicity",
+    "nope",
     "random",
     "read_counts",
+    "read_rope_config",
+    "register",
     "rope",
+    "rope_from_config",
+    "sandwich",
     "save",
     "save_counts",
     "score",
     "scorecard",
     "sinusoidal",
     "stress",
+    "t5",
+    "t5_buckets",
     "to_document",
+    "xpos",
 ]

@@ -1,10 +1,10 @@
 """The main job in one call: from a corpus to a scored geometry."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, Engine
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.tokenizer_files import TokenizerSpec
-from posgeom.encodings.base import Encoding, check_width
+from posgeom.encodings.base import Encoding
+from posgeom.encodings.checks import check_width
 from posgeom.encodings.learned import learned
 from posgeom.encodings.registry import build_encoding, check_spec
 from posgeom.errors import EncodingError, PosgeomError
@@ -23,6 +24,7 @@ from posgeom.progress import ProgressHook, silent
 from posgeom.scores.scorecard import Scorecard, scorecard
 
 Convention = Literal["sound", "paper"]
+EncodingLike = str | Encoding | NDArray[Any] | Callable[..., Any]
 
 DEFAULT_N_DIMS = 768
 DEFAULT_RANKS = (1, 2, 3, 8, 16, 32)
@@ -83,7 +85,7 @@ def analyze(
     *,
     n_positions: int | None = None,
     n_dims: int = DEFAULT_N_DIMS,
-    encodings: Sequence[str | Encoding | NDArray[Any]] = (),
+    encodings: Sequence[EncodingLike] = (),
     default_encodings: bool = True,
     ranks: Sequence[int] | None = None,
     convention: Convention = "sound",
@@ -116,9 +118,9 @@ def analyze(
         See `count`, whose defaults they have. Fixed when counts were made, and refused with them.
     n_dims : int
         Width d of the schemes that have one.
-    encodings : sequence of str, Encoding or ndarray
-        Specs (see `build_encoding`), encodings of your own, or matrices with one row per position; scored beside the
-        default ones.
+    encodings : sequence of str, Encoding, ndarray or callable
+        Specs (see `build_encoding`), encodings of your own, matrices with one row per position, or functions and
+        classes as `register` takes them; scored beside the default ones.
     default_encodings : bool
         Whether to score the default encodings.
     ranks : sequence of int, optional
@@ -177,8 +179,9 @@ def analyze(
     given = {"estimator": estimator, "empty": empty, "min_depth": min_depth}
     policy = dict(CONVENTIONS[convention]) | {key: value for key, value in given.items() if value is not None}
     shape = geometry(counts, metric=metric, seed=seed, progress=progress, **policy)
-    specs = _default_specs(shape, n_dims, ranks) if default_encodings else []
+    specs: list[str | Callable[..., Any]] = list(_default_specs(shape, n_dims, ranks)) if default_encodings else []
     specs += [item for item in encodings if isinstance(item, str)]
+    specs += [item for item in encodings if _is_builder(item)]
     chosen = [
         build_encoding(spec, n_positions=counts.n_positions, n_dims=n_dims, geometry=shape, seed=seed)
         for spec in dict.fromkeys(specs)
@@ -186,7 +189,7 @@ def analyze(
     for i, item in enumerate(encodings):
         if isinstance(item, Encoding):
             chosen.append(item)
-        elif not isinstance(item, str):
+        elif isinstance(item, np.ndarray):
             chosen.append(learned(item, n_positions=counts.n_positions, name=f"encodings[{i}]"))
     if not chosen:
         raise EncodingError("no encoding to score: name one with --encoding, or keep the default ones")
@@ -203,12 +206,21 @@ def _default_specs(shape: Geometry, n_dims: int, ranks: Sequence[int] | None) ->
     return specs + [f"mds:rank={r}" for r in wanted]
 
 
-def _check_items(encodings: Sequence[str | Encoding | NDArray[Any]], n_positions: int, n_dims: int) -> None:
+def _is_builder(item: object) -> TypeGuard[Callable[..., Any]]:
+    """Whether an item is a function or class that builds an encoding."""
+    return callable(item) and not isinstance(item, Encoding)
+
+
+def _check_items(encodings: Sequence[EncodingLike], n_positions: int, n_dims: int) -> None:
     """Refuse what cannot be scored before the corpus is read."""
-    if isinstance(encodings, str | Encoding | np.ndarray):
+    if isinstance(encodings, str | Encoding | np.ndarray) or _is_builder(encodings):
         raise EncodingError(f"got {type(encodings).__name__} for encodings: expected a list, as in [{encodings!r:.40}]")
     for item in encodings:
-        if not isinstance(item, str | Encoding | np.ndarray):
-            raise EncodingError(f"got {type(item).__name__} among encodings: expected specs, Encodings or arrays")
-        if isinstance(item, str) and n_positions > 1:  # a shorter context is refused by the counting
+        if not (isinstance(item, str | Encoding | np.ndarray) or _is_builder(item)):
+            raise EncodingError(
+                f"got {type(item).__name__} among encodings: expected specs, Encodings, arrays or functions"
+            )
+        if (
+            isinstance(item, str) or _is_builder(item)
+        ) and n_positions > 1:  # a shorter context is refused by the counting
             check_spec(item, n_positions=n_positions, n_dims=n_dims)

@@ -2,6 +2,7 @@
 
 from posgeom.geometry.build import MAX_RANK_POSITIONS, Geometry
 from posgeom.geometry.depth import ENOUGH
+from posgeom.messages import printable
 from posgeom.scores.scorecard import Scorecard
 
 LARGE_NEGATIVE_MASS, RESOLVED, FEW_FOLDS = 0.05, 0.9, 6
@@ -37,7 +38,13 @@ def notes_on(shape: Geometry, card: Scorecard, n_dims: int, *, default_encodings
             "no more of this geometry than equal distances do."
         )
     notes.append("Scores carry no intervals yet: small differences may be chance.")
-    if any(name.startswith("mds") for name in names):
+    for row in card:
+        if row.negative_mass:
+            notes.append(
+                f"{printable(row.name)}: {row.negative_mass:.1%} of the spectrum of its bias is negative, which no "
+                "distances can have; its classical MDS leaves that part out."
+            )
+    if any(name == "mds" or name.startswith("mds:") for name in names):
         notes.append("mds is fitted to the distances it is scored on, so its scores are in-sample.")
     if "mds" in names and shape.spectrum.negative_mass > LARGE_NEGATIVE_MASS:
         notes.append(

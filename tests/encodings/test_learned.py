@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from posgeom.encodings.learned import learned, load_matrix
+from posgeom.encodings.learned import learned, learned_table
+from posgeom.encodings.registry import build_encoding
+from posgeom.encodings.tables import load_matrix
 from posgeom.errors import EncodingError
 
 TABLE = np.random.default_rng(0).normal(size=(6, 3))
@@ -120,3 +122,37 @@ def test_impossible_lengths(n_positions: int) -> None:
 def test_ragged_rows() -> None:
     with pytest.raises(EncodingError, match="different lengths"):
         learned([[1, 2], [3]])
+
+
+def test_a_table_stretched_to_another_length(tmp_path: Path) -> None:
+    np.save(tmp_path / "t.npy", TABLE)
+    save_file({"a": TABLE, "b": TABLE}, tmp_path / "t.safetensors")
+    for source in (TABLE, tmp_path / "t.npy", Path(f"{tmp_path / 't.safetensors'}:tensor=b")):
+        np.testing.assert_array_equal(learned_table(4, table=source).coordinates(), TABLE[:4])
+        stretched = learned_table(11, table=source, interpolation="linear").coordinates()
+        assert stretched is not None
+        np.testing.assert_allclose(stretched[::2], TABLE, atol=1e-15)
+        np.testing.assert_allclose(stretched[1::2], (TABLE[1:] + TABLE[:-1]) / 2)
+    part = learned_table(5, table=TABLE, interpolation="cubic", length=11).coordinates()
+    whole = learned_table(11, table=TABLE, interpolation="cubic").coordinates()
+    assert whole is not None
+    np.testing.assert_array_equal(part, whole[:5])
+    spec = f"learned:table={tmp_path / 't.safetensors'}:tensor=b,interpolation=cubic"
+    np.testing.assert_array_equal(build_encoding(spec, n_positions=11, n_dims=9).coordinates(), whole)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"length": 9}, "learned length 9: it needs interpolation=linear"),
+        ({"interpolation": "linear", "length": 3}, "3 rows, n = 9 positions need as many"),
+        ({"interpolation": "spline"}, "interpolation 'spline'"),
+        ({"interpolation": "linear", "align": "left"}, "align 'left'"),
+        ({"table": TABLE * np.inf, "interpolation": "linear"}, "expected finite numbers"),
+        ({"table": Path("t.bin")}, r"'t\.bin': expected a matrix file, \.npy or \.safetensors"),
+        ({}, "use -n 6, or stretch it with learned:table=FILE,interpolation=linear"),
+    ],
+)
+def test_tables_that_cannot_be_stretched(options: dict[str, object], message: str) -> None:
+    with np.errstate(invalid="ignore"), pytest.raises(EncodingError, match=message):
+        learned_table(9, **({"table": TABLE} | options))  # type: ignore[arg-type]

@@ -27,3 +27,13 @@ def test_expected_separation_of_berts_initialisation() -> None:
 def test_bad_deviation(std: float) -> None:
     with pytest.raises(EncodingError, match="expected a positive number"):
         random(4, 4, std=std)
+
+
+def test_uniform_entries_have_the_same_deviation_and_a_bound() -> None:
+    points = random(400, 50, std=0.5, distribution="uniform").coordinates()
+    assert points is not None
+    assert points.std() == pytest.approx(0.5, rel=0.02)
+    assert np.abs(points).max() == pytest.approx(0.5 * np.sqrt(3), rel=1e-3)
+    assert np.abs(points).max() <= 0.5 * np.sqrt(3)
+    with pytest.raises(EncodingError, match="random distribution 'cauchy': expected gaussian or uniform"):
+        random(4, 4, distribution="cauchy")  # type: ignore[arg-type]

@@ -1,20 +1,23 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from posgeom.analysis import analyze
 from posgeom.encodings.alibi import alibi
-from posgeom.encodings.base import Encoding
+from posgeom.encodings.base import Encoding, LagEncoding
 from posgeom.encodings.random import random
-from posgeom.encodings.registry import SCHEMES, build_encoding
+from posgeom.encodings.registry import SCHEMES, build_encoding, register, scheme_names
 from posgeom.encodings.rope import rope
+from posgeom.encodings.t5 import t5
 from posgeom.errors import EncodingError
 from posgeom.geometry.build import geometry
 from posgeom.studies.synthetic import synthetic
 
 
-def build(spec: str, **settings: object) -> Encoding:
+def build(spec: Any, **settings: object) -> Encoding:
     return build_encoding(spec, **({"n_positions": 32, "n_dims": 16} | settings))  # type: ignore[arg-type]
 
 
@@ -59,9 +62,16 @@ def test_files(tmp_path: Path) -> None:
         ("", "no encoding ''"),
         ("rope:", None),
         ("rope:base", "got 'base', expected option=value"),
-        ("rope:scaling=yarn", r"base \(a number\), reference \(unit or gaussian\)"),
+        ("rope:colour=red", r"no option 'colour' here; known: base \(a number\), pairing \(interleaved or halves\)"),
+        ("rope:scaling=yarn", r"scaling=yarn needs factor \(a number\)"),
+        ("rope:scaling=linear,factor=2,beta_fast=3", r"no option 'beta_fast' here; known: .*factor \(a number\)$"),
+        ("rope:factor=2", "no option 'factor' here"),
+        ("rope:scaling=cubic", "scaling is 'cubic', expected linear or dynamic or yarn or longrope or llama3"),
+        ("rope:scaling=yarn,factor=2,original_length=9,truncate=no", "truncate is 'no', expected true or false"),
+        ("kerple:r1=1:x", "r1 is '1:x', expected numbers separated by :"),
+        ("t5", r"t5 needs table \(a file\)"),
         ("rope:base=ten", "base is 'ten', expected a number"),
-        ("rope:reference=mean", "expected unit or gaussian"),
+        ("rope:reference=mean", "reference is 'mean', expected unit or gaussian or a file"),
         ("rope:offset=1.5", "expected a whole number"),
         ("rope:base=1,base=2", "given twice"),
         ("alibi:head=none", "expected a whole number"),
@@ -75,12 +85,84 @@ def test_specs(spec: str, message: str | None) -> None:
         build(spec)
 
 
-def test_every_scheme_builds_with_its_defaults() -> None:
+def test_every_scheme_builds_with_its_defaults(tmp_path: Path) -> None:
     shape = geometry(synthetic().counts)
+    np.save(tmp_path / "t.npy", np.random.default_rng(0).normal(size=(32, 4)))
+    (tmp_path / "config.json").write_text('{"head_dim": 8, "rope_theta": 10000}')
+    needed = {name: f"{name}:table={tmp_path / 't.npy'}" for name in ("t5", "learned")}
+    needed["rope-config"] = f"rope-config:config={tmp_path / 'config.json'}"
     for name in SCHEMES:
-        encoding = build(name, geometry=shape)
+        encoding = build(needed.get(name, name), geometry=shape)
         distances = encoding.distances()
         assert distances.shape == (32, 32)
         np.testing.assert_array_equal(distances, distances.T)
         np.testing.assert_array_equal(np.diag(distances), 0)
         assert name in repr(encoding)
+
+
+def steps(n_positions: int, *, size: int = 4) -> np.ndarray:
+    """Positions in blocks.
+
+    Parameters
+    ----------
+    size : int
+        Positions in a block.
+    """
+    return np.arange(n_positions)[:, None] // size
+
+
+class Ring(LagEncoding):
+    def __init__(self, n_positions: int, turns: int = 1) -> None:
+        super().__init__("ring", n_positions, None, lambda lags: 2 * np.sin(np.pi * turns * lags / n_positions) ** 2)
+
+
+def test_a_scheme_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("posgeom.encodings.registry._REGISTERED", {})
+    register("steps", steps, source="Own 2026")
+    register("ring", Ring)
+    np.testing.assert_array_equal(build("steps:size=8").coordinates(), np.arange(32)[:, None] // 8)
+    assert build("ring:turns=2").lag_distances() is not None
+    assert "steps" in scheme_names()
+    with pytest.raises(EncodingError, match="no option 'sise' here; known: size"):
+        build("steps:sise=8")
+    register("steps", Ring)  # replaces the former
+    assert build("steps").coordinates() is None
+    for name, what, message in (
+        ("sinusoidal", steps, "posgeom's own"),
+        ("a:b", steps, "expected a letter"),
+        ("own", 3, "got int, expected a function or a class"),
+    ):
+        with pytest.raises(EncodingError, match=message):
+            register(name, what)  # type: ignore[arg-type]
+
+
+def test_a_function_or_class_without_a_name() -> None:
+    assert build(steps).name == "steps"
+    assert build(Ring).scheme == "Ring"
+    with pytest.raises(EncodingError, match="encoding t5 needs 'table'"):
+        build(t5)
+
+    def short(n_positions: int) -> np.ndarray:
+        return np.ones((n_positions - 1, 2))
+
+    with pytest.raises(EncodingError, match="short has 31 positions, n = 32 was asked for"):
+        build(short)
+
+    def broken(n_positions: int) -> np.ndarray:
+        return np.ones(n_positions)
+
+    with pytest.raises(EncodingError, match="broken has shape"):
+        build(broken)
+
+
+def test_an_object_of_ones_own_keeps_its_name() -> None:
+    ring = Ring(32)
+    assert build(lambda n_positions: ring).name == "<lambda>"
+    assert ring.name == "ring"
+
+
+def test_analyses_take_functions_and_classes_too() -> None:
+    card = analyze(synthetic().counts, n_dims=4, encodings=[steps, Ring], default_encodings=False).scorecard
+    assert [row.name for row in card] == ["steps", "Ring"]
+    with pytest.raises(EncodingError, match="for encodings: expected a list"):
+        analyze(synthetic().counts, encodings=Ring)  # type: ignore[arg-type]

@@ -83,3 +83,39 @@ def test_some_positions_only() -> None:
 def test_bad_options(options: dict[str, object], message: str) -> None:
     with pytest.raises(EncodingError, match=message):
         sinusoidal(**({"n_positions": 4, "n_dims": 4} | options))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("grid", "d"), [((3, 5), 8), ((2, 3, 4), 12), ((3, 5), 10), ((14, 14), 16)])
+def test_images_and_volumes(grid: tuple[int, ...], d: int) -> None:
+    cells = list(np.ndindex(*grid))
+    encoding = sinusoidal(len(cells), d, grid=grid, offset=2)
+    points = encoding.coordinates()
+    assert points is not None
+    width = d // len(grid)
+    axes = [sinusoidal(max(size, 2), width, offset=2).coordinates() for size in grid]
+    for row, cell in zip(points, cells, strict=True):
+        expected = [axis[place] for axis, place in zip(axes, cell, strict=True) if axis is not None]
+        np.testing.assert_array_equal(row, np.concatenate(expected))
+    np.testing.assert_allclose(encoding.distances(), euclidean_distances(points))
+    assert encoding.lag_distances() is None
+
+
+def test_part_of_a_grid() -> None:
+    few, all_of_them = sinusoidal(10, 8, grid=(3, 5)).distances(), sinusoidal(15, 8, grid=(3, 5)).distances()
+    np.testing.assert_allclose(few, all_of_them[:10, :10], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        ((3, 3), "grid 3x3 has fewer cells than n = 12"),
+        ((0, 20), "grid 0x20: expected two or three sizes"),
+        ((12,), "grid 12: expected two or three sizes"),
+        ((2, 2, 2, 2), "expected two or three sizes"),
+        ((3, 2, 2), "a width that 3 axes share, got d = 8"),
+        ((2**40, 2**40), "expected at most 1,099,511,627,776"),
+    ],
+)
+def test_grids_that_do_not_fit(grid: tuple[int, ...], message: str) -> None:
+    with pytest.raises(EncodingError, match=message):
+        sinusoidal(12, 8, grid=grid)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from posgeom.errors import GeometryError
-from posgeom.geometry.distance_matrix import DistanceMatrix, check_matrix_fits
+from posgeom.geometry.distance_matrix import DistanceMatrix, check_matrix_fits, upper_pairs
 
 
 def make(values: object, **changes: object) -> DistanceMatrix:
@@ -69,3 +69,9 @@ def test_a_matrix_that_cannot_fit_is_refused_before_it_is_made() -> None:
     with pytest.raises(GeometryError, match=r"positions need .* GB for one distance matrix"):
         check_matrix_fits(10_000_000)
     check_matrix_fits(100)
+
+
+def test_pairs_row_by_row() -> None:
+    for m in (0, 1, 2, 7):
+        values = np.random.default_rng(m).normal(size=(m, m))
+        np.testing.assert_array_equal(upper_pairs(values), values[np.triu_indices(m, 1)])

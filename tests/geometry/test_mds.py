@@ -96,3 +96,32 @@ def test_double_centring_by_the_matrix_formula() -> None:
     squared += squared.T
     j = np.eye(5) - 1 / 5
     np.testing.assert_allclose(double_centre(squared), -0.5 * j @ squared @ j, atol=1e-14)
+
+
+def test_positions_of_the_fit_are_placed_where_they_are() -> None:
+    star = matrix([[0, 1, 1, 1], [1, 0, 2, 2], [1, 2, 0, 2], [1, 2, 2, 0]])  # with a negative eigenvalue
+    cloud = matrix(euclidean_distances(np.random.default_rng(0).normal(size=(12, 3))))
+    for distances in (star, cloud):
+        solution = classical_mds(distances)
+        np.testing.assert_allclose(solution.extend(distances.squared), solution.coordinates, atol=1e-13)
+        short = solution.truncate(1)
+        np.testing.assert_allclose(short.extend(distances.squared), short.coordinates, atol=1e-13)
+
+
+def test_a_new_position_in_the_span_is_placed_exactly_and_another_projected() -> None:
+    rng = np.random.default_rng(1)
+    points, new = rng.normal(size=(15, 3)), rng.normal(size=(4, 3))
+    solution = classical_mds(matrix(euclidean_distances(points)))
+    for height in (0.0, 2.5):  # off the span
+        squared = ((new[:, None] - points) ** 2).sum(axis=2) + height**2
+        placed = solution.extend(squared)
+        together = euclidean_distances(np.concatenate([solution.coordinates, placed]))
+        np.testing.assert_allclose(together, euclidean_distances(np.concatenate([points, new])), atol=1e-12)
+
+
+def test_squared_distances_that_do_not_fit() -> None:
+    solution = classical_mds(matrix(euclidean_distances(np.arange(4.0)[:, None])))
+    with pytest.raises(GeometryError, match=r"shape \(2, 3\): expected \(any, 4\)"):
+        solution.extend(np.ones((2, 3)))
+    with pytest.raises(GeometryError, match="must be finite"):
+        solution.extend(np.full((2, 4), np.nan))

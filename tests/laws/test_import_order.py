@@ -22,7 +22,7 @@ ALLOWED = {
     "scores": BASE | {"geometry", "encodings"},
     "notes": BASE | {"geometry", "scores"},
     "analysis": BASE | {"corpus", "geometry", "encodings", "scores", "notes"},
-    "report": BASE | {"corpus", "geometry", "scores", "analysis"},
+    "report": BASE | {"corpus", "geometry", "encodings", "scores", "analysis"},
     "studies": BASE | {"corpus", "geometry", "encodings", "scores", "analysis"},
 }
 

@@ -9,9 +9,9 @@ import pytest
 
 from posgeom.corpus.counting import count_texts
 from posgeom.corpus.tokenizer_files import load_tokenizer
-from posgeom.encodings.learned import load_matrix
 from posgeom.encodings.registry import build_encoding
 from posgeom.encodings.rope import rope
+from posgeom.encodings.tables import load_matrix
 from posgeom.scores.separation import minimum_separation
 
 pytestmark = pytest.mark.models
@@ -87,7 +87,7 @@ def test_rope_orbits_agree_with_transformers() -> None:
     from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
     n, d = 20, 16
-    reference = rope(n, d, reference="gaussian", seed=1).coordinates()
+    reference = rope(n, d, pairing="interleaved", reference="gaussian", seed=1).coordinates()
     assert reference is not None
     omega = torch.tensor(10000.0 ** (-np.arange(0, d, 2) / d))
     angles = torch.arange(n, dtype=torch.float64)[:, None] * omega

@@ -4,6 +4,7 @@ from scipy.stats import pearsonr, spearmanr
 
 from posgeom.encodings.alibi import alibi
 from posgeom.encodings.base import LagEncoding, PointEncoding
+from posgeom.encodings.rope import rope
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.errors import GeometryError
 from posgeom.scores.correlation import pearson, spearman
@@ -69,3 +70,11 @@ def test_effective_rank_of_wide_coordinates() -> None:
 def test_effective_rank_of_a_geometry_that_is_not_euclidean_is_undefined() -> None:
     encoding = LagEncoding("square", 8, None, lambda lags: lags.astype(float) ** 2)
     assert encoding_effective_rank(encoding, encoding.distances(), np.arange(8)) is None
+
+
+def test_effective_rank_of_a_rotary_scheme_in_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoding, positions = rope(300, 16), np.arange(3, 300)
+    whole = encoding_effective_rank(encoding, encoding.distances(positions), positions)
+    monkeypatch.setattr("posgeom.scores.effective_rank._NUMBERS_AT_ONCE", 20 * 16)
+    blocks = encoding_effective_rank(encoding, encoding.distances(positions), positions)
+    assert blocks == pytest.approx(whole, rel=1e-12)

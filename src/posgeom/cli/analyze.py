@@ -28,7 +28,7 @@ posgeom analyze genes.fasta -n 60 --encoding table.npy --encoding mds:rank=4
 
 posgeom analyze --counts counts.parquet --convention paper -d 768
 
-An encoding is sinusoidal, rope, alibi, random or mds, with options as in rope:base=500000,reference=gaussian,
+An encoding is one that `posgeom encodings` lists, with options as in rope:base=500000,scaling=llama3,factor=32,
 alibi:form=kernel,heads=8 or mds:rank=4; or a matrix file: table.npy, model.safetensors:tensor=NAME."""
 
 

@@ -6,13 +6,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.encodings.base import Encoding, LagEncoding, check_n_positions
+from posgeom.encodings.base import Encoding, LagEncoding
+from posgeom.encodings.bias import Bias
+from posgeom.encodings.bias_encoding import BiasEncoding
+from posgeom.encodings.checks import check_choice, check_head, check_heads, check_n_positions
 from posgeom.errors import EncodingError
 
-MAX_HEADS = 1 << 16
 
-
-def alibi_slopes(n_heads: int) -> NDArray[np.float64]:
+def alibi_slopes(n_heads: int, *, max_bias: float = 8.0) -> NDArray[np.float64]:
     """Slopes of the heads, for any number of them.
 
     For a power of two H the slopes are 2^(-8/H), 2^(-16/H), ..., 2^-8. Otherwise those of the next lower power of
@@ -21,6 +22,8 @@ def alibi_slopes(n_heads: int) -> NDArray[np.float64]:
     Parameters
     ----------
     n_heads : int
+    max_bias : float
+        The exponent 8, which MPT calls ``alibi_bias_max``.
 
     Returns
     -------
@@ -29,38 +32,47 @@ def alibi_slopes(n_heads: int) -> NDArray[np.float64]:
     Raises
     ------
     EncodingError
-        When `n_heads` is below 1 or beyond any model.
+        When `n_heads` is below 1 or beyond any model, or `max_bias` no exponent.
     """
-    if not 1 <= n_heads <= MAX_HEADS:
-        raise EncodingError(f"alibi heads {n_heads}: expected 1 to {MAX_HEADS:,}")
+    check_heads("alibi", n_heads)
+    if not 0 < max_bias <= 100:
+        raise EncodingError(f"alibi max_bias {max_bias:g}: expected a positive number up to 100")
     power = 2 ** floor(log2(n_heads))
-    first = 2.0 ** (-8 / power * np.arange(1, power + 1))
-    rest = 2.0 ** (-4 / power * np.arange(1, 2 * (n_heads - power) + 1, 2))
+    first = 2.0 ** (-max_bias / power * np.arange(1, power + 1))
+    rest = 2.0 ** (-max_bias / 2 / power * np.arange(1, 2 * (n_heads - power) + 1, 2))
     return np.concatenate([first, rest])
 
 
 def alibi(
     n_positions: int,
     *,
-    form: Literal["zscore", "linear", "kernel"] = "zscore",
+    form: Literal["zscore", "linear", "kernel", "mds"] = "zscore",
     heads: int = 12,
     head: int | None = None,
+    causal: bool = False,
+    max_bias: float = 8.0,
 ) -> Encoding:
-    """The geometry of ALiBi's bias -m |i - j|, by one of three named routes.
+    """The geometry of ALiBi's bias -m |i - j|, by one of four named routes.
 
     ``zscore`` is the paper's one-dimensional encoding (i - mean) / std over 0 .. n - 1 (population standard
     deviation). ``linear`` reads the bias of a head as the distance itself, m_h |i - j|. ``kernel`` takes the bias
-    as a conditionally positive kernel, which induces d^2 = 2 m_h |i - j|: it grows with the root of the lag.
+    as a conditionally positive kernel, which induces d^2 = 2 m_h |i - j|: it grows with the root of the lag; ``mds``
+    has coordinates of the same distances.
 
     Parameters
     ----------
     n_positions : int
         Context length n.
-    form : {"zscore", "linear", "kernel"}
+    form : {"zscore", "linear", "kernel", "mds"}
+        How the bias becomes distances; zscore is the paper's one-dimensional encoding.
     heads : int
-        Number of heads, which decides the slopes of the last two forms.
+        Number of heads, which decides the slopes of the forms but zscore.
     head : int, optional
         One head, from 0. By default all of them side by side: squared distances add.
+    causal : bool
+        Whether an exported bias masks keys after their query; distances do not depend on it.
+    max_bias : float
+        Exponent of the smallest slope, 2^-max_bias.
 
     Returns
     -------
@@ -71,14 +83,45 @@ def alibi(
     EncodingError
         When an option is out of range.
     """
-    if form not in ("zscore", "linear", "kernel"):
-        raise EncodingError(f"alibi form {form!r}: expected zscore, linear or kernel")
+    check_choice("alibi form", form, ("zscore", "linear", "kernel", "mds"))
     check_n_positions("alibi", n_positions)
-    slopes = alibi_slopes(heads)
-    if head is not None and not 0 <= head < heads:
-        raise EncodingError(f"alibi head {head}: expected 0 to {heads - 1}")
+    slopes = alibi_slopes(heads, max_bias=max_bias)
+    check_head("alibi", head, heads)
     if head is not None:
         slopes = slopes[[head]]
+    bias = alibi_bias(slopes, causal=causal)
+    if form == "mds":
+        return BiasEncoding("alibi", n_positions, bias, "mds")
+    encoding = _by_lag(n_positions, form, slopes)
+    encoding.bias = bias
+    return encoding
+
+
+def alibi_bias(slopes: NDArray[np.float64], *, causal: bool = False) -> Bias:
+    """The bias -m_h |i - j|.
+
+    Some models add m_h j instead, whatever the query: under a causal softmax the two differ by a constant of the row
+    and are equivalent, in an encoder they are not.
+
+    Parameters
+    ----------
+    slopes : ndarray of float, shape (heads,)
+    causal : bool
+        Whether keys after their query are masked.
+
+    Returns
+    -------
+    Bias
+    """
+
+    def values(query: NDArray[np.int64], key: NDArray[np.int64]) -> NDArray[np.float64]:
+        lags = np.abs(np.asarray(query - key))
+        return -slopes.reshape(-1, *[1] * lags.ndim) * lags
+
+    return Bias(slopes.size, values, causal=causal, conditionally_positive=True)
+
+
+def _by_lag(n_positions: int, form: Literal["zscore", "linear", "kernel"], slopes: NDArray[np.float64]) -> LagEncoding:
     if form == "kernel":
 
         def root(lags: NDArray[np.int64]) -> NDArray[np.float64]:

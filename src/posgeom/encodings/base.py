@@ -1,44 +1,23 @@
 """The contract of a positional encoding: it yields distances between positions, and coordinates where it has any."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from posgeom.encodings.bias import Bias
+from posgeom.encodings.checks import as_matrix, check_n_positions
+from posgeom.encodings.lags import lag_span, spread_lags
+from posgeom.encodings.rotation import Rotation
 from posgeom.errors import EncodingError
 from posgeom.geometry.distance_matrix import check_matrix_fits
 from posgeom.geometry.euclidean import euclidean_distances
 
 SMALLEST, LARGEST = 1e-100, 1e100
 """Magnitudes whose squares, and sums of squares, double precision holds."""
-MAX_N_DIMS = 1 << 16
-
-
-def check_n_positions(name: str, n_positions: int) -> None:
-    """Refuse a context length without any distance."""
-    if n_positions < 2:
-        raise EncodingError(f"encoding {name}: n = {n_positions}, expected at least 2 positions")
-
-
-def check_width(n_dims: int) -> None:
-    """Refuse a width that no encoding has."""
-    if not 1 <= n_dims <= MAX_N_DIMS:
-        raise EncodingError(f"d = {n_dims}: expected 1 to {MAX_N_DIMS:,} dimensions")
-
-
-def as_matrix(name: str, points: ArrayLike) -> NDArray[Any]:
-    """Vectors of positions as a matrix of real numbers, of whatever type they are stored in."""
-    try:
-        matrix = np.asarray(points)
-    except ValueError:
-        raise EncodingError(f"encoding {name} has rows of different lengths: expected a matrix") from None
-    if matrix.ndim != 2 or matrix.shape[1] < 1:
-        raise EncodingError(f"encoding {name} has shape {matrix.shape}: expected (positions, dimensions)")
-    if not np.issubdtype(matrix.dtype, np.number) or np.iscomplexobj(matrix):
-        raise EncodingError(f"encoding {name} holds {matrix.dtype} values: expected real numbers")
-    return matrix
 
 
 class Encoding(ABC):
@@ -52,7 +31,21 @@ class Encoding(ABC):
         Positions n that it is defined for.
     n_dims : int or None
         Width d; None for a scheme that has distances only.
+
+    Attributes
+    ----------
+    bias : Bias or None
+        What the scheme adds to attention logits, where it is a bias.
+    rotation : Rotation or None
+        What it does to queries and keys, where it is rotary.
+    scheme : str or None
+        Name it was built by, and `options` all its options, where `build_encoding` built it.
     """
+
+    bias: Bias | None = None
+    rotation: Rotation | None = None
+    scheme: str | None = None
+    options: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, name: str, n_positions: int, n_dims: int | None) -> None:
         check_n_positions(name, n_positions)
@@ -78,8 +71,17 @@ class Encoding(ABC):
         """Vectors p_i of the positions, shape (m, d), or None for a scheme that has distances only."""
         return None
 
+    def points(self, positions: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """Vectors whose Euclidean distances are `distances`, in any basis: what scores may use, shape (m, d)."""
+        return self.coordinates(positions)
+
     def lag_distances(self) -> NDArray[np.float64] | None:
         """Distance as a function of the lag |i - j| = 0 .. n - 1, shape (n,), or None where it is not one."""
+        return None
+
+    @property
+    def negative_mass(self) -> float | None:
+        """Share of a bias's spectrum that no distances can have and that was left out; None where there is none."""
         return None
 
     def __repr__(self) -> str:
@@ -146,7 +148,10 @@ class PointEncoding(Encoding):
         chosen = self._check(positions)
         rows = self._rows[chosen]
         if (rows < 0).any():
-            raise EncodingError(f"encoding {self.name} has no vector for position {int(chosen[rows < 0][0])}")
+            raise EncodingError(
+                f"encoding {self.name} has no vector for position {int(chosen[rows < 0][0])}; mds fills such positions "
+                "in with missing=linear or missing=cubic"
+            )
         return np.asarray(self._points[rows])
 
     def distances(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
@@ -221,9 +226,7 @@ class LagEncoding(Encoding):
         """Distances between positions, looked up by lag, shape (m, m)."""
         chosen = self._check(positions)
         check_matrix_fits(chosen.size)
-        span = int(np.ptp(chosen)) if chosen.size else 0
-        table = self._lag_distances(np.arange(span + 1))
-        return np.asarray(table[np.abs(chosen[:, None] - chosen)])
+        return spread_lags(self._lag_distances(np.arange(lag_span(chosen) + 1)), chosen)
 
     def coordinates(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64] | None:
         """Vectors p_i of the positions, shape (m, d), or None."""

@@ -3,20 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.errors import EncodingError
-
-
-def check_base(base: float) -> None:
-    """Refuse a base whose frequencies double precision cannot hold."""
-    if not 1e-100 <= base <= 1e100:
-        raise EncodingError(f"base {base:g}: expected a positive number, from 1e-100 to 1e100")
-
-
-def check_offset(offset: int) -> None:
-    """Refuse an offset at which neighbouring positions could not be told apart."""
-    if abs(offset) > 2**40:
-        raise EncodingError(f"offset {offset}: expected at most 2^40 in magnitude")
-
 
 def inverse_frequencies(n_dims: int, base: float) -> NDArray[np.float64]:
     """omega_k = base^(-2k/d) for k = 0 .. ceil(d/2) - 1, in radians a position (``inv_freq``)."""

@@ -1,19 +1,15 @@
-"""Learned tables from .npy and .safetensors files; nothing is ever unpickled."""
+"""Learned tables: one vector per position, from an array or a file, stretched to another length where asked."""
 
-import json
-from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from safetensors import SafetensorError, safe_open
+from numpy.typing import ArrayLike
 
-from posgeom.encodings.base import Encoding, PointEncoding, as_matrix, check_n_positions
+from posgeom.encodings.base import Encoding, PointEncoding
+from posgeom.encodings.checks import as_matrix, check_n_positions
+from posgeom.encodings.interpolation import Alignment, stretch_rows
+from posgeom.encodings.tables import Table, read_table
 from posgeom.errors import EncodingError
-from posgeom.messages import one_line, shown, shown_list
-
-MATRIX_SUFFIXES = (".npy", ".safetensors")
-_NUMPY_DTYPES = ("F64", "F32", "F16", "I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8")
 
 
 def learned(points: ArrayLike, *, n_positions: int | None = None, name: str = "learned") -> Encoding:
@@ -41,79 +37,53 @@ def learned(points: ArrayLike, *, n_positions: int | None = None, name: str = "l
     check_n_positions(name, n)
     if matrix.shape[0] < n:
         raise EncodingError(
-            f"encoding {name} has {matrix.shape[0]} rows, n = {n} positions need as many: use -n {matrix.shape[0]}"
+            f"encoding {name} has {matrix.shape[0]} rows, n = {n} positions need as many: use -n {matrix.shape[0]}, or "
+            "stretch it with learned:table=FILE,interpolation=linear"
         )
     return PointEncoding(name, matrix[:n])
 
 
-def load_matrix(path: str | Path, tensor: str | None = None) -> NDArray[Any]:
-    """Read a matrix from a .npy or .safetensors file.
+def learned_table(
+    n_positions: int,
+    *,
+    table: Table,
+    interpolation: Literal["none", "linear", "cubic"] = "none",
+    length: int | None = None,
+    align: Alignment = "corners",
+) -> Encoding:
+    """A learned table of a model, as it is or stretched to another length.
 
     Parameters
     ----------
-    path : str or Path
-    tensor : str, optional
-        Which tensor of a .safetensors file; not needed when it holds one.
+    n_positions : int
+        Context length n: the first n rows are used, after any stretching.
+    table : file
+        FILE.npy or FILE.safetensors:tensor=NAME, one row per position.
+    interpolation : {"none", "linear", "cubic"}
+        How all rows are stretched to `length` rows; none: the rows as they are.
+    length : int, optional
+        Rows after stretching; by default n.
+    align : {"corners", "centers"}
+        Whether first and last rows stay in place, or rows stand for cells of equal size, as when images are resized.
 
     Returns
     -------
-    ndarray
-        As stored, except that bfloat16 becomes float32.
+    Encoding
 
     Raises
     ------
     EncodingError
-        When the file is missing, damaged, of another kind, or holds pickled objects.
+        When the table cannot be read, has too few rows, or an option is out of range.
     """
-    file = Path(path)
-    if file.suffix != ".safetensors" and tensor is not None:
-        raise EncodingError(f"{shown(path)} is a .npy file, which holds one matrix: leave tensor={tensor} out")
-    try:
-        if file.suffix == ".safetensors":
-            return _load_safetensors(file, tensor)
-        # Mapped, not read: a header that promises more than the file holds is noticed, and only used rows are read.
-        return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
-    except OSError as error:
-        raise EncodingError(f"cannot read {shown(path)}: {error.strerror or error}") from None
-    except (ValueError, EOFError) as error:
-        raise EncodingError(f"{shown(path)} is not a readable {file.suffix} matrix: {one_line(error)}") from None
-
-
-def _load_safetensors(file: Path, tensor: str | None) -> NDArray[Any]:
-    with file.open("rb"):  # names the cause where the library would not
-        pass
-    try:
-        with safe_open(str(file), framework="numpy") as tensors:
-            name = _choose_tensor(file, list(tensors.keys()), tensor)
-            dtype = tensors.get_slice(name).get_dtype()
-            if dtype in _NUMPY_DTYPES:
-                return np.asarray(tensors.get_tensor(name))
-            if dtype != "BF16":
-                raise EncodingError(
-                    f"{shown(file)}: tensor {shown(name)} has type {dtype}: expected one of BF16, "
-                    f"{', '.join(_NUMPY_DTYPES)}"
-                )
-    except (SafetensorError, TypeError) as error:
-        raise EncodingError(f"{shown(file)} is not a readable .safetensors file: {one_line(error)}") from None
-    return _read_bfloat16(file, name)
-
-
-def _choose_tensor(file: Path, names: list[str], tensor: str | None) -> str:
-    listed = shown_list(sorted(names), 6)
-    if tensor is None and len(names) != 1:
-        raise EncodingError(f"{shown(file)} holds {len(names)} tensors ({listed}): name one as FILE:tensor=NAME")
-    if tensor is not None and tensor not in names:
-        raise EncodingError(f"{shown(file)} has no tensor {shown(tensor)}: it holds {listed}")
-    return names[0] if tensor is None else tensor
-
-
-def _read_bfloat16(file: Path, name: str) -> NDArray[np.float32]:
-    """Read a tensor type that NumPy lacks, from a file whose header the library has already checked."""
-    with file.open("rb") as stream:
-        header_size = int.from_bytes(stream.read(8), "little")
-        entry = json.loads(stream.read(header_size))[name]
-        begin, end = entry["data_offsets"]
-        stream.seek(8 + header_size + begin)
-        halves = np.frombuffer(stream.read(end - begin), "<u2")
-    # A bfloat16 is the upper half of a float32.
-    return (halves.astype(np.uint32) << 16).view(np.float32).reshape(entry["shape"])
+    name, values = read_table(table)
+    if interpolation == "none":
+        if length is not None:
+            raise EncodingError(f"learned length {length}: it needs interpolation=linear or interpolation=cubic")
+        return learned(values, n_positions=n_positions, name=name)
+    rows = PointEncoding(name, values).coordinates()  # refuses what is not finite
+    check_n_positions(name, n_positions)
+    return learned(
+        stretch_rows(np.asarray(rows), n_positions if length is None else length, interpolation, align),
+        n_positions=n_positions,
+        name=name,
+    )

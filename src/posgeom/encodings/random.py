@@ -1,15 +1,24 @@
 """The random encoding: a freshly initialised table."""
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.encodings.base import Encoding, FunctionEncoding, check_width
-from posgeom.errors import EncodingError
+from posgeom.encodings.base import Encoding, FunctionEncoding
+from posgeom.encodings.checks import check_choice, check_positive, check_width
 from posgeom.seeds import make_rng
 
 
-def random(n_positions: int, n_dims: int, *, std: float = 0.02, seed: int = 0) -> Encoding:
-    """Independent Gaussian entries, N(0, std^2).
+def random(
+    n_positions: int,
+    n_dims: int,
+    *,
+    std: float = 0.02,
+    distribution: Literal["gaussian", "uniform"] = "gaussian",
+    seed: int = 0,
+) -> Encoding:
+    """Independent entries: Gaussian, N(0, std^2), or uniform with the same deviation.
 
     Parameters
     ----------
@@ -17,7 +26,10 @@ def random(n_positions: int, n_dims: int, *, std: float = 0.02, seed: int = 0) -
         Context length n and width d.
     std : float
         Standard deviation; 0.02 is BERT's initialisation.
+    distribution : {"gaussian", "uniform"}
+        Uniform entries lie between -std sqrt(3) and std sqrt(3).
     seed : int
+        Draws the entries.
 
     Returns
     -------
@@ -29,12 +41,14 @@ def random(n_positions: int, n_dims: int, *, std: float = 0.02, seed: int = 0) -
         When `std` or the width is out of range.
     """
     check_width(n_dims)
-    if not 1e-90 <= std <= 1e90:
-        raise EncodingError(f"random std {std:g}: expected a positive number, from 1e-90 to 1e90")
+    check_positive("random std", std)
+    check_choice("random distribution", distribution, ("gaussian", "uniform"))
 
     def coordinates(positions: NDArray[np.int64]) -> NDArray[np.float64]:
         # Rows are drawn in order, so the first ones are the same however many follow.
         n_rows = int(positions.max(initial=-1)) + 1
-        return std * make_rng(seed).standard_normal((n_rows, n_dims))[positions]
+        rng, size = make_rng(seed), (n_rows, n_dims)
+        drawn = rng.standard_normal(size) if distribution == "gaussian" else rng.uniform(-np.sqrt(3), np.sqrt(3), size)
+        return np.asarray(std * drawn[positions])
 
     return FunctionEncoding("random", n_positions, n_dims, coordinates)

@@ -1,20 +1,18 @@
 """The sinusoidal encoding (Vaswani et al. 2017)."""
 
+from math import prod
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.encodings.base import Encoding, FunctionEncoding, LagEncoding, check_width
-from posgeom.encodings.frequencies import (
-    check_base,
-    check_offset,
-    inverse_frequencies,
-    rotation_lag_distances,
-    tensor2tensor_frequencies,
-)
+from posgeom.encodings.base import Encoding, FunctionEncoding, LagEncoding
+from posgeom.encodings.checks import check_base, check_choice, check_offset, check_width
+from posgeom.encodings.frequencies import inverse_frequencies, rotation_lag_distances, tensor2tensor_frequencies
 from posgeom.errors import EncodingError
 
+MAX_CELLS = 1 << 40
+LAYOUTS = ("interleaved", "halves")
 _FREQUENCIES = {"paper": inverse_frequencies, "tensor2tensor": tensor2tensor_frequencies}
 
 
@@ -26,11 +24,13 @@ def sinusoidal(
     frequencies: Literal["paper", "tensor2tensor"] = "paper",
     layout: Literal["interleaved", "halves"] = "interleaved",
     offset: int = 0,
+    grid: tuple[int, ...] | None = None,
 ) -> Encoding:
     """Sines and cosines at geometric frequencies.
 
     Column 2k is sin(omega_k (i + offset)), column 2k + 1 its cosine (Vaswani et al. 2017, Section 3.5); an odd
-    width drops the last cosine. The distance depends on the lag alone for even widths.
+    width drops the last cosine. The distance depends on the lag alone for even widths. On a grid of k axes each axis
+    has d/k columns of its own, in the order of the axes; squared distances of the axes add.
 
     Parameters
     ----------
@@ -43,7 +43,10 @@ def sinusoidal(
     layout : {"interleaved", "halves"}
         Order of the columns: sine and cosine in turn, or all sines first. Distances do not depend on it.
     offset : int
-        Added to every position.
+        Added to every position, on a grid to every coordinate.
+    grid : tuple of int, optional
+        Sizes of the axes of an image or a volume, such as (14, 14): positions run over it row by row, the last axis
+        fastest.
 
     Returns
     -------
@@ -57,23 +60,42 @@ def sinusoidal(
     check_width(n_dims)
     check_base(base)
     check_offset(offset)
-    if frequencies not in _FREQUENCIES:
-        raise EncodingError(f"sinusoidal frequencies {frequencies!r}: expected one of {', '.join(_FREQUENCIES)}")
-    if layout not in ("interleaved", "halves"):
-        raise EncodingError(f"sinusoidal layout {layout!r}: expected interleaved or halves")
-    omega = _FREQUENCIES[frequencies](n_dims, base)
+    check_choice("sinusoidal frequencies", frequencies, _FREQUENCIES)
+    check_choice("sinusoidal layout", layout, LAYOUTS)
+    if grid is not None:
+        _check_grid(grid, n_positions, n_dims)
+    width = n_dims if grid is None else n_dims // len(grid)
+    omega = _FREQUENCIES[frequencies](width, base)
 
-    def coordinates(positions: NDArray[np.int64]) -> NDArray[np.float64]:
-        angles = (positions[:, None] + offset) * omega
+    def along(places: NDArray[np.int64]) -> NDArray[np.float64]:
+        angles = (places[:, None] + offset) * omega
         sines, cosines = np.sin(angles), np.cos(angles)
         if layout == "halves":
-            return np.concatenate([sines, cosines], axis=1)[:, :n_dims]
-        return np.stack([sines, cosines], axis=2).reshape(positions.size, 2 * omega.size)[:, :n_dims]
+            return np.concatenate([sines, cosines], axis=1)[:, :width]
+        return np.stack([sines, cosines], axis=2).reshape(places.size, 2 * omega.size)[:, :width]
 
-    if n_dims % 2:
+    def coordinates(positions: NDArray[np.int64]) -> NDArray[np.float64]:
+        if grid is None:
+            return along(positions)
+        return np.concatenate([along(places) for places in np.unravel_index(positions, grid)], axis=1)
+
+    if grid is not None or n_dims % 2:
         return FunctionEncoding("sinusoidal", n_positions, n_dims, coordinates)
 
     def by_lag(lags: NDArray[np.int64]) -> NDArray[np.float64]:
         return rotation_lag_distances(lags, omega, np.ones(omega.size))
 
     return LagEncoding("sinusoidal", n_positions, n_dims, by_lag, coordinates)
+
+
+def _check_grid(axes: tuple[int, ...], n_positions: int, n_dims: int) -> None:
+    text = "x".join(map(str, axes))
+    if len(axes) not in (2, 3) or min(axes) < 1:
+        raise EncodingError(f"sinusoidal grid {text}: expected two or three sizes from 1")
+    if n_dims % len(axes):
+        raise EncodingError(f"sinusoidal grid {text}: expected a width that {len(axes)} axes share, got d = {n_dims}")
+    cells = prod(axes)
+    if cells < n_positions:
+        raise EncodingError(f"sinusoidal grid {text} has fewer cells than n = {n_positions} positions")
+    if cells > MAX_CELLS:
+        raise EncodingError(f"sinusoidal grid {text} has {cells:,} cells: expected at most {MAX_CELLS:,}")

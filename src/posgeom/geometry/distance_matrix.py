@@ -13,29 +13,47 @@ ASYMMETRY_TOLERANCE = 1e-8
 _MATRICES_AT_ONCE = 4
 
 
-def check_matrix_fits(n: int) -> None:
+def check_matrix_fits(n: int, n_matrices: int = 1) -> None:
     """Refuse a dense n x n problem that the machine's memory cannot hold.
 
     Parameters
     ----------
     n : int
         Number of positions.
+    n_matrices : int
+        How many such problems at once, such as one for each head.
 
     Raises
     ------
     GeometryError
         When a handful of n x n float64 matrices exceeds the physical memory.
     """
-    needed = _MATRICES_AT_ONCE * 8 * n * n
+    size = 8 * n * n * n_matrices
+    needed = _MATRICES_AT_ONCE * size
     try:
         available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):  # no such query on this system
         return
     if needed > available:
+        what = "one distance matrix" if n_matrices == 1 else f"{n_matrices} matrices of pairs"
         raise GeometryError(
-            f"{n:,} positions need {8 * n * n / 1e9:,.1f} GB for one distance matrix and {needed / 1e9:,.1f} GB to "
-            f"work on it, this machine has {available / 1e9:,.1f} GB: use a smaller -n"
+            f"{n:,} positions need {size / 1e9:,.1f} GB for {what} and {needed / 1e9:,.1f} GB to work on it, "
+            f"this machine has {available / 1e9:,.1f} GB: use a smaller -n"
         )
+
+
+def upper_pairs(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Entries of the pairs i < j of a square matrix, row by row, shape (m (m - 1) / 2,).
+
+    Copied row by row: index arrays for all pairs would be several times the size of the result.
+    """
+    m = matrix.shape[0]
+    out = np.empty(m * (m - 1) // 2)
+    start = 0
+    for i, row in enumerate(matrix):
+        out[start : start + m - 1 - i] = row[i + 1 :]
+        start += m - 1 - i
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,17 +129,17 @@ class DistanceMatrix:
     @property
     def pairs(self) -> NDArray[np.float64]:
         """Distances of the pairs i < j, row by row, shape (m (m - 1) / 2,)."""
-        return np.asarray(self.values[np.triu_indices(len(self), 1)])
+        return upper_pairs(self.values)
 
     @property
     def mean_squared(self) -> float:
         """Mean estimated squared distance over the pairs i < j, negative estimates included."""
-        return float(self.squared[np.triu_indices(len(self), 1)].mean())
+        return float(upper_pairs(self.squared).mean())
 
     @property
     def negative_share(self) -> float:
         """Share of the pairs i < j whose estimated squared distance is below zero."""
-        return float((self.squared[np.triu_indices(len(self), 1)] < 0).mean())
+        return float((upper_pairs(self.squared) < 0).mean())
 
 
 def _symmetric(matrix: ArrayLike, what: str) -> NDArray[np.float64]:

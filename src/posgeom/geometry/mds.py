@@ -64,11 +64,14 @@ class MDS:
         magnitude is positive; axes with equal eigenvalues are defined up to rotation only.
     positions : ndarray of int, shape (m,)
     spectrum : Spectrum
+    self_products : ndarray of float, shape (m,)
+        Diagonal of B: squared distance of each position from the centroid.
     """
 
     coordinates: NDArray[np.float64]
     positions: NDArray[np.int64]
     spectrum: Spectrum
+    self_products: NDArray[np.float64]
 
     def __repr__(self) -> str:
         return f"<MDS: {self.coordinates.shape[0]:,} positions, {self.coordinates.shape[1]} axes>"
@@ -120,6 +123,36 @@ class MDS:
             raise GeometryError(f"{kept} MDS axes do not fit in width d = {width}: choose a rank of at most {width}")
         return np.pad(axes, ((0, 0), (0, width - kept)))
 
+    def extend(self, squared: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Coordinates of further positions, from their squared distances to the fitted ones.
+
+        Gower's formula (Gower 1968, "Adding a point to vector diagrams in multivariate analysis"),
+        x = 1/2 L^-1 X' (diag B - d^2), over the axes kept. A position of the fit comes back where it is, and a new one
+        that lies in the span of the axes is placed exactly; what lies outside of it is projected onto it. The same
+        estimator, at the same depth, must have given both sets of distances.
+
+        Parameters
+        ----------
+        squared : array_like, shape (k, m)
+            Squared distances, as estimated, of k further positions to the m fitted ones.
+
+        Returns
+        -------
+        ndarray of float, shape (k, n_axes)
+
+        Raises
+        ------
+        GeometryError
+            When the shape is another, or a number is not finite.
+        """
+        new = np.asarray(squared, np.float64)
+        if new.ndim != 2 or new.shape[1] != self.positions.size:
+            raise GeometryError(f"squared distances have shape {new.shape}: expected (any, {self.positions.size})")
+        if not np.isfinite(new).all():
+            raise GeometryError("squared distances to the fitted positions must be finite")
+        inertia = self.spectrum.eigenvalues[: self.coordinates.shape[1]]
+        return np.asarray((self.self_products - new) @ self.coordinates / inertia / 2)
+
 
 def double_centre(squared: NDArray[np.float64]) -> NDArray[np.float64]:
     """B = -1/2 J D^2 J, with J the centring matrix; shapes (m, m)."""
@@ -165,10 +198,12 @@ def classical_mds(distances: DistanceMatrix) -> MDS:
     MDS
     """
     check_matrix_fits(len(distances))
-    values, vectors = np.linalg.eigh(double_centre(distances.squared))
+    products = double_centre(distances.squared)
+    values, vectors = np.linalg.eigh(products)
     spectrum = _spectrum(values[::-1], distances.squared)
     axes = vectors[:, ::-1][:, : spectrum.n_positive] * np.sqrt(spectrum.eigenvalues[: spectrum.n_positive])
-    return MDS(_fix_signs(_merge_copies(axes, distances)), distances.positions, spectrum)
+    coordinates = _fix_signs(_merge_copies(axes, distances))
+    return MDS(coordinates, distances.positions, spectrum, np.diagonal(products).copy())
 
 
 def _merge_copies(axes: NDArray[np.float64], distances: DistanceMatrix) -> NDArray[np.float64]:

@@ -49,7 +49,7 @@ def staged_directory(target: str | Path) -> Iterator[Path]:
         raise OutputError(f"cannot write {shown(target)}: it is a file, expected a directory")
     missing = [p for p in (target, *target.parents) if not p.exists()]
     try:
-        with _os_errors_named(target):
+        with os_errors_named(target):
             target.mkdir(parents=True, exist_ok=True)
             stage = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=target))
     except OutputError:
@@ -79,7 +79,7 @@ def _move_all(stage: Path, target: Path) -> None:
     try:
         for file in files:
             place = target / file.name
-            with _os_errors_named(place):
+            with os_errors_named(place):
                 if place.exists():
                     place.replace(replaced / file.name)
                 moved.append(place)
@@ -114,18 +114,28 @@ def staged_file(target: str | Path) -> Iterator[Path]:
     if place.exists() and not place.is_file():
         kind = "a directory" if place.is_dir() else "no regular file"
         raise OutputError(f"cannot write {shown(target)}: it is {kind}, expected a file name")
-    with _os_errors_named(Path(target)):
+    with os_errors_named(Path(target)):
         stage = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=place.parent))
     try:
         yield stage / "new"
-        with _os_errors_named(Path(target)):
+        with os_errors_named(Path(target)):
             (stage / "new").replace(place)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
 
 @contextmanager
-def _os_errors_named(target: Path) -> Iterator[None]:
+def os_errors_named(target: Path) -> Iterator[None]:
+    """Turn what the system refuses into one line that names the file.
+
+    Parameters
+    ----------
+    target : Path
+
+    Raises
+    ------
+    OutputError
+    """
     try:
         yield
     except OSError as error:
@@ -178,7 +188,7 @@ def write_files(analysis: Analysis, stage: Path, directory: str | Path) -> None:
         When one cannot be written.
     """
     for name, write in _FILES.items():
-        with _os_errors_named(Path(directory) / name):
+        with os_errors_named(Path(directory) / name):
             write(analysis, stage / name)
 
 
@@ -283,7 +293,7 @@ def write_counts_file(counts: PositionCounts, stage: Path, target: str | Path) -
     OutputError
         When it cannot be written.
     """
-    with _os_errors_named(Path(target)):
+    with os_errors_named(Path(target)):
         write_counts(counts, stage)
 
 

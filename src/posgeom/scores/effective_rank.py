@@ -40,6 +40,10 @@ def effective_rank(singular_values: NDArray[np.float64]) -> float:
     return float(np.exp(-(p * np.log(p)).sum()))
 
 
+_NUMBERS_AT_ONCE = 1 << 18
+"""Coordinates held at a time, for an encoding whose distances need none."""
+
+
 def encoding_effective_rank(
     encoding: Encoding, distances: NDArray[np.float64], positions: NDArray[np.int64]
 ) -> float | None:
@@ -59,10 +63,37 @@ def encoding_effective_rank(
     -------
     float or None
     """
-    points = encoding.coordinates(positions)
-    if points is not None and points.shape[1] < points.shape[0]:
-        return effective_rank(np.linalg.svd(points - points.mean(axis=0), compute_uv=False))
+    values = _singular_values(encoding, positions)
+    if values is not None:
+        return effective_rank(values)
     spectrum = spectrum_of(distances**2)
     if spectrum.negative_mass > 0:
         return None
     return effective_rank(np.sqrt(spectrum.eigenvalues[: spectrum.n_positive]))
+
+
+def _singular_values(encoding: Encoding, positions: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    """Singular values of the centred coordinates; None without fewer dimensions than positions.
+
+    Where distances are a function of the lag, no matrix of all coordinates exists, and none is made here: blocks of
+    rows are reduced to their triangular factor one after the other, which keeps the singular values to round-off.
+    """
+    first = encoding.points(positions[:1])
+    if first is None or first.shape[1] >= positions.size:
+        return None
+    step = max(first.shape[1], _NUMBERS_AT_ONCE // first.shape[1])
+    if positions.size <= step or encoding.lag_distances() is None:
+        points = encoding.points(positions)
+        return None if points is None else np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    blocks = [positions[start : start + step] for start in range(0, positions.size, step)]
+    mean = sum((_rows(encoding, block).sum(axis=0) for block in blocks), np.zeros(first.shape[1])) / positions.size
+    triangle = np.empty((0, first.shape[1]))
+    for block in blocks:
+        rows = np.concatenate([triangle, _rows(encoding, block) - mean])
+        triangle = np.asarray(np.linalg.qr(rows, mode="r"), np.float64)
+    return np.asarray(np.linalg.svd(triangle, compute_uv=False), np.float64)
+
+
+def _rows(encoding: Encoding, positions: NDArray[np.int64]) -> NDArray[np.float64]:
+    points = encoding.points(positions)
+    return np.empty((positions.size, 0)) if points is None else points

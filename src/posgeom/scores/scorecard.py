@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from posgeom.encodings.base import Encoding
 from posgeom.geometry.build import Geometry
+from posgeom.geometry.distance_matrix import upper_pairs
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.correlation import pearson, spearman
 from posgeom.scores.effective_rank import encoding_effective_rank
@@ -35,6 +34,8 @@ class EncodingScores:
     min_separation : float
     min_separation_pair : tuple of int
     effective_rank : float or None
+    negative_mass : float or None
+        Share of the spectrum of a bias that classical MDS had to leave out; None where that is not its form.
     """
 
     name: str
@@ -51,6 +52,7 @@ class EncodingScores:
     min_separation: float
     min_separation_pair: tuple[int, int]
     effective_rank: float | None
+    negative_mass: float | None
 
 
 @dataclass(frozen=True)
@@ -132,8 +134,7 @@ def score(encoding: Encoding, geometry: Geometry) -> EncodingScores:
     """
     distances, target = paired_distances(encoding, geometry)
     positions = target.positions
-    upper = np.triu_indices(len(target), 1)
-    pairs, target_pairs = distances[upper], target.values[upper]
+    pairs, target_pairs = upper_pairs(distances), target.pairs
     stress = stress_of_pairs(pairs, target_pairs)
     order = monotonicity(distances, positions)
     closest = minimum_separation(distances, positions)
@@ -152,4 +153,5 @@ def score(encoding: Encoding, geometry: Geometry) -> EncodingScores:
         min_separation=closest.distance,
         min_separation_pair=closest.pair,
         effective_rank=encoding_effective_rank(encoding, distances, positions),
+        negative_mass=encoding.negative_mass,
     )

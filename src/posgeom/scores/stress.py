@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from posgeom.encodings.base import LARGEST, SMALLEST, Encoding, PointEncoding
 from posgeom.errors import EncodingError, GeometryError
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.distance_matrix import DistanceMatrix
+from posgeom.geometry.distance_matrix import DistanceMatrix, upper_pairs
 
 StressKind = Literal["raw", "scaled", "stress_1"]
 
@@ -122,8 +122,7 @@ def stress(
         When `kind` is none of these.
     """
     distances, target = paired_distances(encoding, geometry)
-    upper = np.triu_indices(len(target), 1)
-    result = stress_of_pairs(distances[upper], target.values[upper])
+    result = stress_of_pairs(upper_pairs(distances), target.pairs)
     values = {"raw": result.raw, "scaled": result.scaled, "stress_1": result.stress_1}
     if kind not in values:
         raise GeometryError(f"stress kind {kind!r}: expected one of {', '.join(values)}")

@@ -1,0 +1,93 @@
+"""``posgeom encodings``: the schemes there are, with their options and sources."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from posgeom.cli.console import stdout_console
+from posgeom.encodings.catalog import catalog, catalog_entry
+from posgeom.messages import printable
+from posgeom.report.table import print_paragraph
+
+EPILOG = """Examples:
+
+posgeom encodings
+
+posgeom encodings rope
+
+posgeom encodings --json"""
+
+
+def command(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Show this one, with all its options.", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")] = False,
+) -> None:
+    """List positional encodings: what --encoding and `posgeom export` take."""
+    entries = catalog() if name is None else [catalog_entry(name)]
+    if as_json:
+        typer.echo(json.dumps(entries if name is None else entries[0], indent=1, allow_nan=False))
+        return
+    console = stdout_console()
+    if name is None:
+        _print_list(entries, console)
+    else:
+        _print_one(entries[0], console)
+
+
+def _print_list(entries: list[dict[str, Any]], console: Console) -> None:
+    table = _table("name", "options", "source")
+    for entry in entries:
+        if "error" in entry:
+            table.add_row(printable(entry["name"]), Text("not loaded"), Text(printable(entry["error"])))
+            continue
+        names = ", ".join(option["name"] for option in entry["options"]) or "-"
+        table.add_row(Text(printable(entry["name"])), Text(names), Text(printable(entry["source"])))
+    console.print(table)
+    print_paragraph(
+        "Use as NAME or NAME:option=value,option=value, or name a matrix file: table.npy, "
+        "model.safetensors:tensor=NAME. posgeom encodings NAME explains the options.",
+        console,
+    )
+
+
+def _print_one(entry: dict[str, Any], console: Console) -> None:
+    print_paragraph(f"{printable(entry['name'])}: {printable(entry['summary'])}", console)
+    print_paragraph(f"Source: {printable(entry['source'])}", console)
+    if "geometry" in entry["needs"]:
+        print_paragraph("It is fitted to the geometry of a corpus.", console)
+    for title, options in [("", entry["options"])] + [(c["name"], c["options"]) for c in entry["choices"]]:
+        console.print()
+        if title:
+            source = next(c["source"] for c in entry["choices"] if c["name"] == title)
+            print_paragraph(f"With {title} ({source}):", console)
+        if not options:
+            print_paragraph("It has no options.", console)
+            continue
+        table = _table("option", "value", "default", "meaning")
+        for option in options:
+            default = "required" if option["required"] else _shown_default(option["default"])
+            cells = (option["name"], option["type"], default, option["help"])
+            table.add_row(*(Text(printable(cell)) for cell in cells))
+        console.print(table)
+
+
+def _shown_default(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, list):
+        return ":".join(map(_shown_default, value))
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    for number, column in enumerate(columns):
+        table.add_column(column, overflow="fold", no_wrap=number == 0)
+    return table

@@ -1,0 +1,95 @@
+"""Checks of what schemes are given: each refuses in one line that says what was got and what was expected."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posgeom.errors import EncodingError
+from posgeom.messages import printable
+
+MAX_N_DIMS = 1 << 16
+MAX_HEADS = 1 << 16
+
+
+def check_n_positions(name: str, n_positions: int) -> None:
+    """Refuse a context length without any distance."""
+    if n_positions < 2:
+        raise EncodingError(f"encoding {name}: n = {n_positions}, expected at least 2 positions")
+
+
+def check_width(n_dims: int) -> None:
+    """Refuse a width that no encoding has."""
+    if not 1 <= n_dims <= MAX_N_DIMS:
+        raise EncodingError(f"d = {n_dims}: expected 1 to {MAX_N_DIMS:,} dimensions")
+
+
+def check_heads(name: str, n_heads: int) -> None:
+    """Refuse a number of heads that no model has."""
+    if not 1 <= n_heads <= MAX_HEADS:
+        raise EncodingError(f"{name} heads {n_heads}: expected 1 to {MAX_HEADS:,}")
+
+
+def check_head(name: str, head: int | None, n_heads: int) -> None:
+    """Refuse a head that is not there; None stands for all of them."""
+    if head is not None and not 0 <= head < n_heads:
+        raise EncodingError(f"{name} head {head}: expected 0 to {n_heads - 1}")
+
+
+def check_base(base: float) -> None:
+    """Refuse a base whose frequencies double precision cannot hold."""
+    if not 1e-100 <= base <= 1e100:
+        raise EncodingError(f"base {base:g}: expected a positive number, from 1e-100 to 1e100")
+
+
+def check_offset(offset: int) -> None:
+    """Refuse an offset at which neighbouring positions could not be told apart."""
+    if abs(offset) > 2**40:
+        raise EncodingError(f"offset {offset}: expected at most 2^40 in magnitude")
+
+
+def check_choice(option: str, value: object, choices: Iterable[str]) -> None:
+    """Refuse a value that is none of the choices; `option` is as in ``"rope pairing"``."""
+    names = list(choices)
+    if value not in names:
+        raise EncodingError(f"{option} {printable(repr(value))}: expected {' or '.join(names)}")
+
+
+def check_positive(option: str, value: float) -> None:
+    """Refuse what is not a positive number whose square double precision holds."""
+    if not 1e-90 <= value <= 1e90:
+        raise EncodingError(f"{option} {value:g}: expected a positive number, from 1e-90 to 1e90")
+
+
+def as_matrix(name: str, points: ArrayLike) -> NDArray[Any]:
+    """Vectors of positions as a matrix of real numbers, of whatever type they are stored in."""
+    matrix = as_numbers(f"encoding {name}", points)
+    if matrix.ndim != 2 or matrix.shape[1] < 1:
+        raise EncodingError(f"encoding {name} has shape {matrix.shape}: expected (positions, dimensions)")
+    return matrix
+
+
+def as_numbers(what: str, values: ArrayLike) -> NDArray[Any]:
+    """An array of real numbers, of whatever type they are stored in."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise EncodingError(f"{what} has rows of different lengths: expected a matrix") from None
+    if not np.issubdtype(array.dtype, np.number) or np.iscomplexobj(array):
+        raise EncodingError(f"{what} holds {array.dtype} values: expected real numbers")
+    return array
+
+
+def as_parameters(what: str, values: ArrayLike, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
+    """Learned parameters in float64: finite, and of a shape in which None stands for any length from 1."""
+    array = as_numbers(what, values).astype(np.float64)
+    fits = array.ndim == len(shape) and all(
+        got == wanted if wanted is not None else got > 0 for got, wanted in zip(array.shape, shape, strict=True)
+    )
+    if not fits:
+        text = ", ".join("any" if length is None else str(length) for length in shape)
+        raise EncodingError(f"{what} has shape {array.shape}: expected ({text})")
+    if not np.isfinite(array).all():
+        raise EncodingError(f"{what} holds a number that is not finite")
+    return array

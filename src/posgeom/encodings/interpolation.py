@@ -1,0 +1,91 @@
+"""Rows of a table at positions between those it has: linear, or by cubic splines."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posgeom.encodings.checks import check_choice
+from posgeom.errors import EncodingError
+
+Interpolation = Literal["linear", "cubic"]
+Alignment = Literal["corners", "centers"]
+
+
+def interpolate_rows(
+    rows: NDArray[np.float64], known: NDArray[np.float64], wanted: NDArray[np.float64], kind: Interpolation
+) -> NDArray[np.float64]:
+    """Rows at wanted places, from rows at known places.
+
+    Parameters
+    ----------
+    rows : ndarray of float, shape (m, d)
+    known : ndarray of float, shape (m,)
+        Increasing.
+    wanted : ndarray of float, shape (k,)
+        From the first known place to the last.
+    kind : {"linear", "cubic"}
+        Linear pieces, or a cubic spline with not-a-knot ends, which is exact for cubic polynomials.
+
+    Returns
+    -------
+    ndarray of float, shape (k, d)
+
+    Raises
+    ------
+    EncodingError
+        When a place lies outside those known, or there are too few rows.
+    """
+    check_choice("interpolation", kind, ("linear", "cubic"))
+    needed = 4 if kind == "cubic" else 1
+    if known.size < needed:
+        raise EncodingError(f"{kind} interpolation needs at least {needed} rows, got {known.size}")
+    outside = wanted[(wanted < known[0]) | (wanted > known[-1])]
+    if outside.size:
+        raise EncodingError(
+            f"position {outside[0]:g} lies outside {known[0]:g} to {known[-1]:g}, the positions with a vector: "
+            "interpolation does not extend them"
+        )
+    if kind == "linear":
+        left = np.clip(np.searchsorted(known, wanted, side="right") - 1, 0, max(known.size - 2, 0))
+        right = np.minimum(left + 1, known.size - 1)
+        gap = np.where(right > left, known[right] - known[left], 1.0)
+        share = ((wanted - known[left]) / gap)[:, None]
+        return np.asarray((1 - share) * rows[left] + share * rows[right])
+    from scipy.interpolate import CubicSpline  # slow to import, and seldom needed
+
+    return np.asarray(CubicSpline(known, rows, axis=0)(wanted))
+
+
+def stretch_rows(
+    rows: NDArray[np.float64], length: int, kind: Interpolation, align: Alignment = "corners"
+) -> NDArray[np.float64]:
+    """A table of m rows as one of `length` rows over the same range of positions.
+
+    Parameters
+    ----------
+    rows : ndarray of float, shape (m, d)
+    length : int
+    kind : {"linear", "cubic"}
+    align : {"corners", "centers"}
+        Row i lies at i (m - 1) / (length - 1), so that first and last rows stay; or at (i + 1/2) m / length - 1/2,
+        clipped to the rows there are, as images are usually resized.
+
+    Returns
+    -------
+    ndarray of float, shape (length, d)
+
+    Raises
+    ------
+    EncodingError
+        When an option is out of range.
+    """
+    check_choice("align", align, ("corners", "centers"))
+    m = rows.shape[0]
+    if length < 1:
+        raise EncodingError(f"length {length}: expected at least 1 row")
+    if align == "corners":
+        places = np.linspace(0, m - 1, length)
+    else:
+        places = np.clip((np.arange(length) + 0.5) * m / length - 0.5, 0, m - 1)
+    return interpolate_rows(rows, np.arange(m, dtype=np.float64), places, kind)

@@ -1,0 +1,80 @@
+"""KERPLE: kernelised relative positional embedding (Chi et al. 2022)."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posgeom.encodings.base import Encoding
+from posgeom.encodings.bias import Bias
+from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
+from posgeom.encodings.checks import check_choice, check_head, check_positive
+from posgeom.errors import EncodingError
+
+Lags = NDArray[np.float64]
+_KINDS: dict[str, Callable[[Lags, Lags, Lags], Lags]] = {
+    "log": lambda lags, r1, r2: r1 * np.log1p(r2 * lags),
+    "power": lambda lags, r1, r2: r1 * lags**r2,
+}
+
+
+def kerple(
+    n_positions: int,
+    *,
+    kind: Literal["log", "power"] = "log",
+    r1: tuple[float, ...] = (1.0,),
+    r2: tuple[float, ...] = (1.0,),
+    form: BiasForm = "kernel",
+    head: int | None = None,
+    causal: bool = True,
+) -> Encoding:
+    """Conditionally positive kernels of the lag: -r1 log(1 + r2 |i - j|), or -r1 |i - j|^r2.
+
+    Parameters
+    ----------
+    n_positions : int
+        Context length n.
+    kind : {"log", "power"}
+        Logarithmic or power variant; power with r2 = 1 is ALiBi with slope r1.
+    r1, r2 : tuple of float
+        Learned, positive, one per head or one for all; r2 of the power variant is at most 2. The defaults are neutral
+        values, not a trained model's.
+    form : {"linear", "kernel", "mds"}
+        How the bias becomes distances.
+    head : int, optional
+        One head, from 0. By default all of them side by side.
+    causal : bool
+        Whether an exported bias masks keys after their query; distances do not depend on it.
+
+    Returns
+    -------
+    Encoding
+
+    Raises
+    ------
+    EncodingError
+        When an option is out of range.
+    """
+    check_choice("kerple kind", kind, _KINDS)
+    n_heads = max(len(r1), len(r2))
+    for option, values in (("r1", r1), ("r2", r2)):
+        if len(values) not in (1, n_heads):
+            raise EncodingError(f"kerple {option} has {len(values)} entries: expected one, or one per head ({n_heads})")
+        for value in values:
+            check_positive(f"kerple {option}", value)
+    if kind == "power" and max(r2) > 2:
+        raise EncodingError(f"kerple r2 {max(r2):g}: the power variant is a kernel up to 2 only")
+    check_head("kerple", head, n_heads)
+    chosen = slice(None) if head is None else slice(head, head + 1)
+    scale, shape = (np.broadcast_to(np.array(v, np.float64), n_heads)[chosen] for v in (r1, r2))
+
+    def drop(lags: NDArray[np.int64]) -> NDArray[np.float64]:
+        axes = [1] * lags.ndim
+        return _KINDS[kind](lags.astype(np.float64), scale.reshape(-1, *axes), shape.reshape(-1, *axes))
+
+    def values_at(query: NDArray[np.int64], key: NDArray[np.int64]) -> NDArray[np.float64]:
+        return -drop(np.abs(np.asarray(query - key)))
+
+    bias = Bias(scale.size, values_at, causal=causal, conditionally_positive=True, drop=drop)
+    return BiasEncoding("kerple", n_positions, bias, form)

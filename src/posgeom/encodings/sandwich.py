@@ -1,0 +1,81 @@
+"""Sandwich: the inner product of sinusoidal encodings as a bias (Chi et al. 2023)."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posgeom.encodings.base import Encoding
+from posgeom.encodings.bias import Bias
+from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
+from posgeom.encodings.checks import check_base, check_head, check_heads, check_width
+from posgeom.errors import EncodingError
+
+
+def sandwich(
+    n_positions: int,
+    *,
+    heads: int = 12,
+    width: int = 128,
+    base: float = 10000.0,
+    first: Literal["1", "0"] = "1",
+    form: BiasForm = "kernel",
+    head: int | None = None,
+    causal: bool = True,
+) -> Encoding:
+    """The bias of head h of H: (H / 8h) (sum_k cos(omega_k (i - j)) - w/2), omega_k = base^(-2k/w).
+
+    A sum of cosines is a positive kernel, and head h is the closer to constant the larger h.
+
+    Parameters
+    ----------
+    n_positions : int
+        Context length n.
+    heads : int
+        Number of heads H.
+    width : int
+        Width w of the sinusoidal encoding, even; the paper's d-bar.
+    base : float
+        Base of the frequencies.
+    first : {"1", "0"}
+        First frequency index: k = 1 .. w/2 as in the paper's formula, or 0 .. w/2 - 1 as in the sinusoidal encoding.
+    form : {"linear", "kernel", "mds"}
+        How the bias becomes distances.
+    head : int, optional
+        One head, from 0. By default all of them side by side.
+    causal : bool
+        Whether an exported bias masks keys after their query; distances do not depend on it.
+
+    Returns
+    -------
+    Encoding
+
+    Raises
+    ------
+    EncodingError
+        When an option is out of range.
+    """
+    check_heads("sandwich", heads)
+    check_head("sandwich", head, heads)
+    check_base(base)
+    check_width(width)
+    if width % 2:
+        raise EncodingError(f"sandwich width {width}: expected an even number")
+    if first not in ("0", "1"):
+        raise EncodingError(f"sandwich first {first!r}: expected 1 or 0")
+    omega = base ** (-2 * (np.arange(width // 2) + int(first)) / width)
+    scale = heads / (8 * np.arange(1, heads + 1))
+    if head is not None:
+        scale = scale[[head]]
+
+    def drop(lags: NDArray[np.int64]) -> NDArray[np.float64]:
+        out = np.zeros(lags.shape)
+        for frequency in omega:
+            out += 2 * np.sin(frequency * lags / 2) ** 2
+        return np.asarray(np.multiply.outer(scale, out))
+
+    def values(query: NDArray[np.int64], key: NDArray[np.int64]) -> NDArray[np.float64]:
+        return -drop(np.asarray(query - key))
+
+    bias = Bias(scale.size, values, causal=causal, conditionally_positive=True, drop=drop)
+    return BiasEncoding("sandwich", n_positions, bias, form)
