@@ -47,6 +47,23 @@ class Texts(Sequence[str]):
         return texts
 
     @classmethod
+    def from_pieces(cls, pieces: list[bytes]) -> "Texts":
+        """Documents that are UTF-8 already, one object each.
+
+        Parameters
+        ----------
+        pieces : list of bytes
+            Kept, not copied.
+
+        Returns
+        -------
+        Texts
+        """
+        texts = cls(*_end_to_end(pieces))
+        texts._pieces = pieces
+        return texts
+
+    @classmethod
     def from_arrow(cls, array: Any) -> "Texts":
         """Documents of an Arrow array, without copying them one by one; a null is an empty document.
 
@@ -132,10 +149,8 @@ class Texts(Sequence[str]):
             When a string holds a lone surrogate, which no encoding of text allows.
         """
         if self._buffer is None:
-            self._pieces = encoded = [text.encode() for text in self._strings or ()]
-            ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
-            starts = np.concatenate([[0], ends[:-1]]).astype(np.int64) if ends.size else ends
-            self._buffer = (b"".join(encoded), starts, ends)
+            self._pieces = [text.encode() for text in self._strings or ()]
+            self._buffer = _end_to_end(self._pieces)
         return self._buffer
 
     def pieces(self) -> list[bytes]:
@@ -181,3 +196,9 @@ class Texts(Sequence[str]):
         """
         data, starts, ends = self.utf8()
         return Texts(data, starts[documents], ends[documents])
+
+
+def _end_to_end(pieces: list[bytes]) -> tuple[bytes, NDArray[np.int64], NDArray[np.int64]]:
+    sizes = np.fromiter(map(len, pieces), np.int64, len(pieces))
+    ends = np.cumsum(sizes)
+    return b"".join(pieces), ends - sizes, ends

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
+from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.readers.batches import Row, batched
 from posgeom.corpus.readers.columns import refuse_option
 from posgeom.corpus.sources import Layout
 from posgeom.corpus.streams import Stream, decode_utf8
+from posgeom.corpus.texts import Texts
 
 
 def read_text(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
@@ -32,8 +34,10 @@ def read_text(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
         When a column is asked for, or the bytes are no UTF-8 text.
     """
     text_layout(stream, options)
-    rows = _whole(stream, options) if options.whole_files else _lines(stream, options)
-    yield from batched(rows, stream.source, options)
+    if options.whole_files:
+        yield from batched(_whole(stream, options), stream.source, options)
+    else:
+        yield from _lines(stream, options)
 
 
 def text_layout(stream: Stream, options: ReadOptions) -> Layout:
@@ -66,6 +70,28 @@ def _whole(stream: Stream, options: ReadOptions) -> Iterator[Row]:
     yield 1, decode_utf8(stream.whole(), options, stream.source, 1, "document"), None
 
 
-def _lines(stream: Stream, options: ReadOptions) -> Iterator[Row]:
+def _lines(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
+    lines: list[bytes] = []
+    first, n_bytes = 1, 0
     for number, line in stream.lines():
-        yield number, decode_utf8(line, options, stream.source, number), None
+        if lines and (len(lines) >= options.batch_size or n_bytes + len(line) > documents.MAX_BATCH_CHARACTERS):
+            yield _batch(lines, first, stream, options)
+            lines, n_bytes = [], 0
+        if not lines:
+            first = number
+        lines.append(line)
+        n_bytes += len(line)
+    if lines:
+        yield _batch(lines, first, stream, options)
+
+
+def _batch(lines: list[bytes], first: int, stream: Stream, options: ReadOptions) -> DocumentBatch:
+    try:
+        # A line feed is part of no other character: lines are valid when all of them together are.
+        b"\n".join(lines).decode()
+    except UnicodeDecodeError:
+        strings = [decode_utf8(line, options, stream.source, number) for number, line in enumerate(lines, first)]
+        texts = Texts.from_strings(strings)
+    else:
+        texts = Texts.from_pieces(lines)
+    return DocumentBatch(texts, None, stream.source.name, first)
