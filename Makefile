@@ -26,6 +26,8 @@ test-models: $(MODELS_VENV)/.installed
 
 benchmark: $(VENV)/.installed-dev
 	$(VENV)/bin/python -m benchmarks.kernels
+	$(VENV)/bin/python -m benchmarks.encodings
+	$(VENV)/bin/python -m benchmarks.counting
 
 $(VENV)/.installed: pyproject.toml constraints/test.txt
 	@echo "installing into $(VENV) (about a minute)"

@@ -187,6 +187,8 @@ def measure(name: str, data: Path) -> None:
 
 def main() -> None:
     """Run what the arguments ask for."""
+    if "POSGEOM_DATA" not in os.environ:
+        sys.exit("POSGEOM_DATA does not name the directory of the corpora: counting is not measured")
     data = Path(os.environ["POSGEOM_DATA"])
     match sys.argv[1:]:
         case []:

@@ -71,3 +71,22 @@ def test_before_training() -> None:
 def test_bad_options(options: dict[str, object], message: str) -> None:
     with pytest.raises(EncodingError, match=message):
         fourier(**({"n_positions": 7, "n_dims": 8} | options))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("grid", [(3, 5), (2, 3, 4)])
+def test_on_a_grid(grid: tuple[int, ...], tmp_path: Path) -> None:
+    n = int(np.prod(grid))
+    alone = fourier(n, 1, features=20_000, gamma=3, network="none", grid=grid).coordinates()
+    assert alone is not None
+    cells = np.array(list(np.ndindex(grid)))
+    squared = ((cells[:, None] - cells) ** 2).sum(axis=2)
+    # Random features of a Gaussian kernel, which sees the Euclidean distance of cells.
+    np.testing.assert_allclose(2 * alone @ alone.T, np.exp(-squared / 18), atol=0.04)
+    points = fourier(n, 8, grid=grid, features=16).coordinates()
+    assert points is not None
+    assert points.shape == (n, 8)
+    save_file({"Wr.weight": np.ones((4, len(grid) + 1))}, tmp_path / "w.safetensors")
+    with pytest.raises(EncodingError, match=r"Wr\.weight"):
+        fourier(n, 8, grid=grid, network="none", weights=tmp_path / "w.safetensors")
+    with pytest.raises(EncodingError, match=r"fourier grid .* has fewer cells than n = "):
+        fourier(n + 1, 8, grid=grid)

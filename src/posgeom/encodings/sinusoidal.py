@@ -1,6 +1,5 @@
 """The sinusoidal encoding (Vaswani et al. 2017)."""
 
-from math import prod
 from typing import Literal
 
 import numpy as np
@@ -9,9 +8,9 @@ from numpy.typing import NDArray
 from posgeom.encodings.base import Encoding, FunctionEncoding, LagEncoding
 from posgeom.encodings.checks import check_base, check_choice, check_offset, check_width
 from posgeom.encodings.frequencies import inverse_frequencies, rotation_lag_distances, tensor2tensor_frequencies
+from posgeom.encodings.grids import check_grid, grid_places
 from posgeom.errors import EncodingError
 
-MAX_CELLS = 1 << 40
 LAYOUTS = ("interleaved", "halves")
 _FREQUENCIES = {"paper": inverse_frequencies, "tensor2tensor": tensor2tensor_frequencies}
 
@@ -63,7 +62,12 @@ def sinusoidal(
     check_choice("sinusoidal frequencies", frequencies, _FREQUENCIES)
     check_choice("sinusoidal layout", layout, LAYOUTS)
     if grid is not None:
-        _check_grid(grid, n_positions, n_dims)
+        check_grid("sinusoidal", grid, n_positions)
+        if n_dims % len(grid):
+            text = "x".join(map(str, grid))
+            raise EncodingError(
+                f"sinusoidal grid {text}: expected a width that {len(grid)} axes share, got d = {n_dims}"
+            )
     width = n_dims if grid is None else n_dims // len(grid)
     omega = _FREQUENCIES[frequencies](width, base)
 
@@ -77,7 +81,7 @@ def sinusoidal(
     def coordinates(positions: NDArray[np.int64]) -> NDArray[np.float64]:
         if grid is None:
             return along(positions)
-        return np.concatenate([along(places) for places in np.unravel_index(positions, grid)], axis=1)
+        return np.concatenate([along(places) for places in grid_places(positions, grid).T], axis=1)
 
     if grid is not None or n_dims % 2:
         return FunctionEncoding("sinusoidal", n_positions, n_dims, coordinates)
@@ -86,16 +90,3 @@ def sinusoidal(
         return rotation_lag_distances(lags, omega, np.ones(omega.size))
 
     return LagEncoding("sinusoidal", n_positions, n_dims, by_lag, coordinates)
-
-
-def _check_grid(axes: tuple[int, ...], n_positions: int, n_dims: int) -> None:
-    text = "x".join(map(str, axes))
-    if len(axes) not in (2, 3) or min(axes) < 1:
-        raise EncodingError(f"sinusoidal grid {text}: expected two or three sizes from 1")
-    if n_dims % len(axes):
-        raise EncodingError(f"sinusoidal grid {text}: expected a width that {len(axes)} axes share, got d = {n_dims}")
-    cells = prod(axes)
-    if cells < n_positions:
-        raise EncodingError(f"sinusoidal grid {text} has fewer cells than n = {n_positions} positions")
-    if cells > MAX_CELLS:
-        raise EncodingError(f"sinusoidal grid {text} has {cells:,} cells: expected at most {MAX_CELLS:,}")
