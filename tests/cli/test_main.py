@@ -16,10 +16,11 @@ from tests.cli.helpers import ENTRY, Run, visible
 
 
 def test_help_and_version(run: Run) -> None:
-    for command in ("analyze", "count", "merge", "demo"):
+    for command in ("analyze", "count", "merge", "encodings", "export", "demo"):
         done = run(command, "--help")
         assert done.returncode == 0
         assert "Example" in done.stdout
+        assert "\u2026" not in done.stdout  # no name of an option is cut short at 80 columns
     assert run("--version").stdout.startswith("posgeom 0")
     assert run("--help").returncode == 0
     module = subprocess.run([sys.executable, "-m", "posgeom", "--version"], capture_output=True, text=True, check=True)

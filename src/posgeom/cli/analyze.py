@@ -48,19 +48,29 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print scores.json on stdout and nothing else.")] = False,
     convention: Annotated[
         Literal["sound", "paper"],
-        typer.Option("--convention", help="Defaults of --estimator, --empty and --min-depth; paper: the paper's."),
+        typer.Option(
+            "--convention",
+            metavar="NAME",
+            help="sound, or paper: where the defaults of --estimator, --empty and --min-depth come from.",
+        ),
     ] = "sound",
     estimator: Annotated[
         Literal["crossval", "plugin"] | None,
         typer.Option(
             "--estimator",
-            help="Cross-validated: equal distributions lie at 0 on average. Plug-in: noise sets them apart.",
+            metavar="NAME",
+            help="crossval: equal distributions lie at 0 on average. plugin: noise sets them apart.",
             show_default=False,
         ),
     ] = None,
     empty: Annotated[
         Literal["mask", "uniform"] | None,
-        typer.Option("--empty", help="Positions without data: left out, or uniform over V.", show_default=False),
+        typer.Option(
+            "--empty",
+            metavar="POLICY",
+            help="Positions without data: mask leaves them out, uniform makes them uniform over V.",
+            show_default=False,
+        ),
     ] = None,
     min_depth: Annotated[
         int | None,
@@ -74,7 +84,15 @@ def command(
     ] = None,
     folds: o.FoldsOption = DEFAULT_N_FOLDS,
     group: o.GroupOption = None,
-    metric: Annotated[o.MetricName, typer.Option("--metric", help="Distance between distributions.")] = "hellinger",
+    metric: Annotated[
+        o.MetricName,
+        typer.Option(
+            "--metric",
+            metavar="NAME",
+            help="Distance between distributions: hellinger, hellinger-normalized, fisher-rao, jensen-shannon or "
+            "total-variation.",
+        ),
+    ] = "hellinger",
     encoding: Annotated[
         list[str] | None,
         typer.Option(

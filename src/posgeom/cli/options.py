@@ -50,17 +50,29 @@ GroupOption = Annotated[
         show_default=False,
     ),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="Format, where the file name does not tell it.")]
+FormatOption = Annotated[
+    Format,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="text, jsonl, csv, tsv, parquet, arrow or fasta, where the file name does not tell.",
+    ),
+]
 HeaderOption = Annotated[bool, typer.Option("--header/--no-header", help="Whether CSV and TSV have a header row.")]
 QuotingOption = Annotated[
     Quoting,
-    typer.Option("--quoting", help="Whether double quotes have a meaning; auto: in CSV yes, in TSV no."),
+    typer.Option(
+        "--quoting", metavar="HOW", help="csv (double quotes have a meaning), none, or auto: in CSV yes, in TSV no."
+    ),
 ]
 WholeFilesOption = Annotated[
     bool, typer.Option("--whole-files", help="A text file is one document, instead of one document per line.")
 ]
 Utf8ErrorsOption = Annotated[
-    Utf8Errors, typer.Option("--utf8-errors", help="Invalid UTF-8: stop and name the row, or replace it.")
+    Utf8Errors,
+    typer.Option(
+        "--utf8-errors", metavar="HOW", help="Invalid UTF-8: strict stops and names the row, replace puts U+FFFD."
+    ),
 ]
 WorkersOption = Annotated[
     int | None,
@@ -72,7 +84,12 @@ WorkersOption = Annotated[
     ),
 ]
 EngineOption = Annotated[
-    Engine, typer.Option("--engine", help="Count in this process, or on a Dask cluster, which can be resumed.")
+    Engine,
+    typer.Option(
+        "--engine",
+        metavar="WHERE",
+        help="Count local, in this process, or with dask, on a cluster, which can be resumed.",
+    ),
 ]
 SchedulerOption = Annotated[
     str | None,
@@ -109,7 +126,9 @@ TokenizerEngineOption = Annotated[
     EngineName,
     typer.Option(
         "--tokenizer-engine",
-        help="What computes the ids of a tokenizer.json. auto: the fastest exact way; reference: tokenizers itself.",
+        metavar="ENGINE",
+        help="What computes the ids of a tokenizer.json: auto (the fastest exact way), reference (tokenizers itself), "
+        "nanotoken, gigatoken, fastokens or chunks.",
     ),
 ]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No progress bars.")]
