@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from distributed import Client, LocalCluster
 
@@ -20,6 +21,7 @@ from posgeom.corpus.tokenizers import ByteTokenizer
 from posgeom.errors import CorpusError, CountsError, OutputError, PosgeomError, TokenizerError
 from posgeom.progress import silent
 from tests.corpus.cluster.helpers import Count, assert_identical, count_here, words
+from tests.corpus.test_counting import CHECKSUMS
 
 
 def partials(run_dir: Path) -> dict[str, tuple[int, int]]:
@@ -294,3 +296,13 @@ def test_the_extra_is_named_where_it_is_missing(corpus: Path, monkeypatch: pytes
     monkeypatch.setattr("posgeom.corpus.cluster.engine.find_spec", lambda name: None)
     with pytest.raises(CountsError, match=r"needs dask and distributed and fsspec: install .*posgeom\[dask\]"):
         count(corpus, engine="dask")
+
+
+def test_a_public_corpus_in_parts_and_in_reverse(on_cluster: Count, data_dir: Path, bert: Path, tmp_path: Path) -> None:
+    column, n, expected = CHECKSUMS["sst2"]
+    table = pq.read_table(data_dir / "sst2.parquet", columns=[column])
+    backwards = table.take(list(range(table.num_rows))[::-1])
+    pq.write_table(backwards, tmp_path / "parts.parquet", row_group_size=4000)
+    found = on_cluster(tmp_path / "parts.parquet", bert, n_positions=n, partition_size=200_000)
+    assert found.checksum.startswith(expected)
+    assert len(partials(tmp_path / "run")) > 5
