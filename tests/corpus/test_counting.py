@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from posgeom.corpus import accumulator
+from posgeom.corpus import tallying
 from posgeom.corpus.counting import count, count_texts
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
@@ -65,7 +65,8 @@ def test_duplicates_share_a_fold() -> None:
 def test_compaction_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [f"{i % 7} {i % 5} {i % 3}" for i in range(500)]
     reference = count_texts(texts)
-    monkeypatch.setattr(accumulator, "_COMPACT_AT", 3)
+    monkeypatch.setattr(tallying, "_KEYS_AT_ONCE", 3)
+    monkeypatch.setattr(tallying, "_FEW_KEYS", 3)
     assert as_counter(count_texts(texts, batch_size=11)) == as_counter(reference)
 
 

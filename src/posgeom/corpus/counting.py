@@ -220,9 +220,7 @@ def named(counts: PositionCounts, sources: Sequence[str]) -> PositionCounts:
         raise CorpusError(f"no documents in {names}: expected at least one")
     if not counts.fold.size:
         raise CorpusError(f"all {counts.n_documents:,} documents in {names} are empty: nothing to count")
-    return replace(
-        counts, sources=tuple(sources), null=tuple(replace(null, sources=tuple(sources)) for null in counts.null)
-    )
+    return counts.with_sources(sources)
 
 
 def _default_tokenizer(sources: Sequence[Source], options: ReadOptions) -> str:

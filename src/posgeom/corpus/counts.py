@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy  # not its parts: they load when first used, so that importing the package stays quick
@@ -92,14 +94,27 @@ class PositionCounts:
                 raise CountsError(f"{name} {int(array.max())} is out of range: expected 0 to {bound - 1}")
         if int(self.count.min()) < 1:
             raise CountsError(f"a count is {int(self.count.min())}: counts are at least 1")
+        self._check_order()
+        if (self.depth_by_fold > self.documents[:, None]).any():
+            raise CountsError("a position has more tokens than there are documents")
+        self._check_null()
+
+    def _check_order(self) -> None:
+        keys = self.fold * self.n_positions
+        keys += self.position
+        if self.n_folds * self.n_positions * self._token_bound < 2**63:
+            keys *= self._token_bound
+            keys += self.token
+            if (keys[1:] > keys[:-1]).all():
+                return
         steps = np.diff(self.fold * self.n_positions + self.position)
         within = np.diff(self.token)[steps == 0]
         if (steps < 0).any() or (within < 0).any():
             raise CountsError("entries are not sorted by (fold, position, token)")
         if (within == 0).any():
             raise CountsError("an entry (fold, position, token) occurs twice")
-        if (self.depth_by_fold > self.documents[:, None]).any():
-            raise CountsError("a position has more tokens than there are documents")
+
+    def _check_null(self) -> None:
         if (self.null_seed is None) != (not self.null):
             raise CountsError("null counts come with the seed of their permutations, and only they do")
         if any((null.depth_by_fold != self.depth_by_fold).any() for null in self.null):
@@ -191,7 +206,7 @@ class PositionCounts:
             total = total + other
         return total
 
-    def with_null(self, null: Sequence[Entries], seed: int) -> PositionCounts:
+    def with_null(self, null: Sequence[Entries], seed: int, *, check: bool = True) -> PositionCounts:
         """These counts together with those of null corpora.
 
         Parameters
@@ -200,16 +215,44 @@ class PositionCounts:
             Fold, position, token and count of each.
         seed : int
             Of the permutations.
+        check : bool
+            Look at the entries, as those of a file; False for those just counted.
 
         Returns
         -------
         PositionCounts
         """
-        return replace(self, null=tuple(self._with_entries(entries) for entries in null), null_seed=seed)
+        parts = []
+        for entries in null:
+            fields: dict[str, Any] = dict(zip(("fold", "position", "token", "count"), entries, strict=True))
+            parts.append(replace(self, **fields) if check else self._relabelled(**fields))
+        together = self._relabelled(null=tuple(parts), null_seed=seed)
+        if check:
+            together._check_null()
+        return together
 
-    def _with_entries(self, entries: Entries) -> PositionCounts:
-        fold, position, token, count = entries
-        return replace(self, fold=fold, position=position, token=token, count=count, null=(), null_seed=None)
+    def with_sources(self, sources: Sequence[str]) -> PositionCounts:
+        """These counts under the names of what was read.
+
+        Parameters
+        ----------
+        sources : sequence of str
+
+        Returns
+        -------
+        PositionCounts
+        """
+        null = tuple(part._relabelled(sources=tuple(sources)) for part in self.null)
+        return self._relabelled(sources=tuple(sources), null=null)
+
+    def _relabelled(self, **fields: object) -> PositionCounts:
+        """A copy in which this is other, and not checked again."""
+        other = copy.copy(self)
+        for derived in ("depth_by_fold", "distinct_tokens", "fold_matrices", "checksum"):
+            other.__dict__.pop(derived, None)
+        for name, value in fields.items():
+            object.__setattr__(other, name, value)
+        return other
 
     def merge(self, *others: PositionCounts) -> PositionCounts:
         """Add the counts of other corpora, counted with the same settings.

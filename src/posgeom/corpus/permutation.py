@@ -42,32 +42,45 @@ def permute_in_documents(
     ndarray of int64, shape (sum of lengths,)
     """
     stream = _mix(np.array([seed % 2**64], np.uint64) * _GOLDEN + np.uint64(replicate))
+    seeds = _mix(digests ^ stream)
     out = np.empty_like(tokens)
     ends = np.cumsum(lengths)
     for first in range(0, lengths.size, _DOCUMENTS_AT_ONCE):
         some = slice(first, first + _DOCUMENTS_AT_ONCE)
         start, end = int(ends[first] - lengths[first]), int(ends[some][-1])
-        out[start:end] = _permuted(tokens[start:end], lengths[some], digests[some] ^ stream, id_space)
+        out[start:end] = _permuted(tokens[start:end], lengths[some], seeds[some], id_space)
     return out
 
 
 def _permuted(
     tokens: NDArray[np.int64], lengths: NDArray[np.int64], seeds: NDArray[np.uint64], id_space: int
 ) -> NDArray[np.int64]:
-    starts = np.cumsum(lengths) - lengths
-    places = np.arange(tokens.size, dtype=np.uint64) - np.repeat(starts, lengths).astype(np.uint64)
-    drawn = _mix(np.repeat(seeds, lengths) + places * _GOLDEN) >> np.uint64(64 - _RANDOM_BITS)
-    document = np.repeat(np.arange(lengths.size, dtype=np.uint64), lengths)
+    # The generator of each document, SplitMix64 from its seed, at the place of each token; in place, since what this
+    # costs is memory traffic.
+    starts = (np.cumsum(lengths) - lengths).astype(np.uint64)
+    order = np.arange(tokens.size, dtype=np.uint64)
+    order *= _GOLDEN
+    order += np.repeat(seeds - starts * _GOLDEN, lengths)
+    order = _mix(order)
+    order >>= np.uint64(64 - _RANDOM_BITS)
+    documents = np.arange(lengths.size, dtype=np.uint64)
     if id_space > 1 << _TOKEN_BITS:
-        return tokens[np.argsort(document << np.uint64(_RANDOM_BITS) | drawn, kind="stable")]
+        order |= np.repeat(documents << np.uint64(_RANDOM_BITS), lengths)
+        return tokens[np.argsort(order, kind="stable")]
     # The token rides in the low bits: sorting numbers is several times as fast as sorting an index.
-    packed = (document << np.uint64(_RANDOM_BITS) | drawn) << np.uint64(_TOKEN_BITS) | tokens.astype(np.uint64)
-    packed.sort()
-    return (packed & np.uint64((1 << _TOKEN_BITS) - 1)).astype(np.int64)
+    order <<= np.uint64(_TOKEN_BITS)
+    order |= np.repeat(documents << np.uint64(_RANDOM_BITS + _TOKEN_BITS), lengths)
+    order |= tokens.view(np.uint64)
+    order.sort()
+    order &= np.uint64((1 << _TOKEN_BITS) - 1)
+    return order.view(np.int64)
 
 
 def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The output function of SplitMix64 (Steele, Lea and Flood 2014), modulo 2^64."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    """The output function of SplitMix64 (Steele, Lea and Flood 2014), modulo 2^64; overwrites `x`."""
+    shifted = np.empty_like(x)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x ^= np.right_shift(x, np.uint64(shift), out=shifted)
+        x *= np.uint64(factor)
+    x ^= np.right_shift(x, np.uint64(31), out=shifted)
+    return x

@@ -22,6 +22,7 @@ from posgeom.messages import shown
 MAX_FOLDS = 1000
 MAX_NULL_REPLICATES = 1000
 
+_KEYS_AT_ONCE, _FEW_KEYS = 1 << 24, 1 << 20
 _CHECKED_AT_FIRST = 64
 _CHECKED_ONE_IN = 256
 
@@ -117,7 +118,8 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
     """
     settings.check(tokenizer)
     n_keys = settings.n_keys(tokenizer)
-    accumulators = [Accumulator(n_keys) for _ in range(1 + settings.null_replicates)]
+    n_corpora = 1 + settings.null_replicates
+    accumulators = [Accumulator(n_keys, max(_KEYS_AT_ONCE // n_corpora, _FEW_KEYS)) for _ in range(n_corpora)]
     documents = np.zeros(settings.n_folds, np.int64)
     empty_documents = 0
     columns: dict[str, None] = {}
@@ -149,7 +151,7 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
         engines=() if tokenizer.engine is None else (tokenizer.engine,),
         engine_notes=() if tokenizer.engine_note is None else (tokenizer.engine_note,),
     )
-    return result.with_null(null, settings.seed) if null else result
+    return result.with_null(null, settings.seed, check=False) if null else result
 
 
 def _entries(accumulator: Accumulator, tokenizer: Tokenizer, settings: CountSettings) -> Entries:
@@ -158,8 +160,8 @@ def _entries(accumulator: Accumulator, tokenizer: Tokenizer, settings: CountSett
     cells = np.arange(settings.n_folds * settings.n_positions)
     sizes = np.diff(np.searchsorted(keys, np.append(cells, cells.size) * tokenizer.id_space))
     fold, position = np.divmod(cells, settings.n_positions)
-    token = keys - np.repeat(cells * tokenizer.id_space, sizes)
-    return np.repeat(fold, sizes), np.repeat(position, sizes), token, counts
+    keys -= np.repeat(cells * tokenizer.id_space, sizes)
+    return np.repeat(fold, sizes), np.repeat(position, sizes), keys, counts
 
 
 def _tally(batch: DocumentBatch, tokenizer: Tokenizer, settings: CountSettings, *, is_first: bool) -> _Tally:
