@@ -126,6 +126,14 @@ def test_special_tokens_inside_the_content() -> None:
     assert tokens.positions.tolist() == [0, 2, 0, 1, 3, 4]
 
 
+@pytest.mark.parametrize(("n_positions", "occupied"), [(3, [0, 1]), (5, [0, 1, 2, 3]), (6, [0, 1, 2, 3, 5])])
+def test_a_template_that_repeats_the_text_ends_at_the_context_length(n_positions: int, occupied: list[int]) -> None:
+    texts = [f"a a a a{' ' * i}" for i in range(20)]  # in several folds
+    counts = count_texts(texts, with_inner_special(), n_positions=n_positions, n_folds=5)
+    assert sorted(set(counts.position.tolist())) == occupied
+    assert {int(counts.count[counts.position == i].sum()) for i in occupied} == {20}
+
+
 def test_an_engine_that_fails_its_self_check_is_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(_: str, reference: Reference) -> Engine:
         engine = Liar(reference, "ids")

@@ -72,8 +72,9 @@ class Reference(Engine):
                 encodings = self._run(texts.strings(), specials=True)
             finally:
                 self._tokenizer.no_truncation()
-        _, special = _flat([e.special_tokens_mask for e in encodings])
-        return _flat([e.ids for e in encodings]), special == 0
+        # The library makes room for the special tokens only: a template that names the text twice exceeds its limit.
+        _, special = _flat([e.special_tokens_mask[:n_positions] for e in encodings])
+        return _flat([e.ids[:n_positions] for e in encodings]), special == 0
 
     def _run(self, texts: Sequence[str], *, specials: bool) -> "list[tokenizers.Encoding]":
         try:
