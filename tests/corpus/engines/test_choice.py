@@ -159,6 +159,36 @@ def test_an_engine_that_refuses_a_file_is_passed_over(monkeypatch: pytest.Monkey
     assert tokenizer.engine_note is None
 
 
+def test_an_engine_that_crashes_on_a_file_is_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
+    def panic(_: str, __: Reference) -> Engine:
+        raise BaseException("index out of bounds")  # noqa: TRY002  as a panic of compiled code arrives
+
+    monkeypatch.setitem(choice._ENGINES, "nanotoken", panic)
+    tokenizer = load_tokenizer(make("bert"))
+    assert (tokenizer.engine or "").startswith("chunks")
+    assert tokenizer.engine_note == "nanotoken crashed (BaseException: index out of bounds); not used"
+
+
+def test_a_panic_of_the_reference_is_an_error_of_one_line() -> None:
+    loaded = load_tokenizer(make("bert"), "reference")
+
+    class Panicking:
+        def encode_batch_fast(self, *_: object, **__: object) -> None:
+            raise BaseException("bad split")  # noqa: TRY002  as a panic of compiled code arrives
+
+    assert isinstance(loaded, FastTokenizer)
+    loaded._reference._tokenizer = Panicking()  # type: ignore[assignment]
+    with pytest.raises(TokenizerError, match="the tokenizer failed: bad split"):
+        loaded.encode(["a"], 8)
+
+
+def test_a_file_that_the_library_panics_on() -> None:
+    definition = json.loads(Tokenizer(models.BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")])).to_str())
+    definition["model"]["continuing_subword_prefix"] = "##"
+    with pytest.raises(TokenizerError, match=r"'t.json' is not a tokenizer\.json of the `tokenizers` library: "):
+        FastTokenizer.from_definition(json.dumps(definition), "t.json")
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 def test_any_difference_starts_the_counting_afresh(liar: str, workers: int) -> None:
     # Far into the corpus and on a document that the sample holds; nothing of what the engine counted may remain.

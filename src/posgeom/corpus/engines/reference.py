@@ -79,7 +79,9 @@ class Reference(Engine):
     def _run(self, texts: Sequence[str], *, specials: bool) -> "list[tokenizers.Encoding]":
         try:
             return self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=specials)
-        except Exception as error:  # noqa: BLE001  the library raises bare Exception
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # noqa: BLE001  the library raises bare Exception, and its panics are no Exception
             raise TokenizerError(f"the tokenizer failed: {one_line(error)}") from None
 
     def _probe(self) -> tuple[int, int, bool]:
