@@ -100,7 +100,9 @@ class FastTokenizer(Tokenizer):
 
         try:
             backend = FastTokenizerBackend.from_str(definition)
-        except Exception as error:  # noqa: BLE001  the library raises bare Exception
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # noqa: BLE001  the library raises bare Exception, and its panics are no Exception
             raise TokenizerError(
                 f"{shown(name)} is not a tokenizer.json of the `tokenizers` library: {one_line(error)}"
             ) from None

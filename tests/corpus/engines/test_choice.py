@@ -126,6 +126,14 @@ def test_special_tokens_inside_the_content() -> None:
     assert tokens.positions.tolist() == [0, 2, 0, 1, 3, 4]
 
 
+@pytest.mark.parametrize(("n_positions", "occupied"), [(3, [0, 1]), (5, [0, 1, 2, 3]), (6, [0, 1, 2, 3, 5])])
+def test_a_template_that_repeats_the_text_ends_at_the_context_length(n_positions: int, occupied: list[int]) -> None:
+    texts = [f"a a a a{' ' * i}" for i in range(20)]  # in several folds
+    counts = count_texts(texts, with_inner_special(), n_positions=n_positions, n_folds=5)
+    assert sorted(set(counts.position.tolist())) == occupied
+    assert {int(counts.count[counts.position == i].sum()) for i in occupied} == {20}
+
+
 def test_an_engine_that_fails_its_self_check_is_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(_: str, reference: Reference) -> Engine:
         engine = Liar(reference, "ids")
@@ -149,6 +157,36 @@ def test_an_engine_that_refuses_a_file_is_passed_over(monkeypatch: pytest.Monkey
     tokenizer = load_tokenizer(make("bert"))
     assert (tokenizer.engine or "").startswith("chunks")
     assert tokenizer.engine_note is None
+
+
+def test_an_engine_that_crashes_on_a_file_is_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
+    def panic(_: str, __: Reference) -> Engine:
+        raise BaseException("index out of bounds")  # noqa: TRY002  as a panic of compiled code arrives
+
+    monkeypatch.setitem(choice._ENGINES, "nanotoken", panic)
+    tokenizer = load_tokenizer(make("bert"))
+    assert (tokenizer.engine or "").startswith("chunks")
+    assert tokenizer.engine_note == "nanotoken crashed (BaseException: index out of bounds); not used"
+
+
+def test_a_panic_of_the_reference_is_an_error_of_one_line() -> None:
+    loaded = load_tokenizer(make("bert"), "reference")
+
+    class Panicking:
+        def encode_batch_fast(self, *_: object, **__: object) -> None:
+            raise BaseException("bad split")  # noqa: TRY002  as a panic of compiled code arrives
+
+    assert isinstance(loaded, FastTokenizer)
+    loaded._reference._tokenizer = Panicking()  # type: ignore[assignment]
+    with pytest.raises(TokenizerError, match="the tokenizer failed: bad split"):
+        loaded.encode(["a"], 8)
+
+
+def test_a_file_that_the_library_panics_on() -> None:
+    definition = json.loads(Tokenizer(models.BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")])).to_str())
+    definition["model"]["continuing_subword_prefix"] = "##"
+    with pytest.raises(TokenizerError, match=r"'t.json' is not a tokenizer\.json of the `tokenizers` library: "):
+        FastTokenizer.from_definition(json.dumps(definition), "t.json")
 
 
 @pytest.mark.parametrize("workers", [1, 3])

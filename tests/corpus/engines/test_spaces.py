@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from posgeom.corpus.engines.selfcheck import FRAGMENTS, adversarial_texts
 from posgeom.corpus.engines.spaces import (
@@ -17,6 +17,7 @@ from posgeom.corpus.engines.spaces import (
     splits_at_punctuation,
     splits_before_spaces,
 )
+from posgeom.corpus.tokenizer_files import load_tokenizer
 from tests.corpus.engines.helpers import definition, make
 
 SPACED = st.lists(st.sampled_from([*FRAGMENTS, " ", " ", "a "]), max_size=12).map("".join)
@@ -140,6 +141,26 @@ def define(pre_tokenizer: Any, normalizer: Any = None, added: str | None = None)
 )
 def test_what_is_not_known_to_split_there_is_left_alone(settings: dict[str, Any], expected: bool) -> None:
     assert splits_before_spaces(define(**settings)) is expected
+
+
+@pytest.mark.parametrize("content", ["a\u00a0b", "a\tb", "a\u00a8", "\ufdfa", "A b"])
+def test_an_added_token_that_is_normalised_may_come_to_hold_a_space(content: str) -> None:
+    tokenizer = Tokenizer(models.WordLevel({"a": 0, "b": 1, "[UNK]": 2}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.BertNormalizer(strip_accents=False)])
+    tokenizer.add_tokens([AddedToken(content, normalized=True)])
+    spelled = tokenizer.normalizer.normalize_str(content)
+    texts = [f"{'x' * n_before} {spelled}" for n_before in range(1, 24)]
+    assert not splits_before_spaces(definition(tokenizer))
+    tokens = load_tokenizer(tokenizer).encode(texts, 2)
+    assert tokens.tokens.tolist() == [i for text in texts for i in tokenizer.encode(text).ids[:2]]
+
+
+@pytest.mark.parametrize(("content", "expected"), [("Foo", True), (" [x]", True), ("\n", False), ("caf\u00e9", False)])
+def test_other_added_tokens_that_are_normalised(content: str, expected: bool) -> None:
+    normalised = define(pre_tokenizers.Whitespace(), normalizers.NFKC(), content)
+    assert splits_before_spaces(normalised) is expected
+    assert splits_before_spaces(define(pre_tokenizers.Whitespace(), added=content))
 
 
 def test_a_deleted_character_between_spaces_would_join_them() -> None:

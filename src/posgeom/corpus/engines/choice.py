@@ -9,7 +9,7 @@ from posgeom.corpus.engines.added_tokens import AddedTokens
 from posgeom.corpus.engines.base import Engine, EngineError, UnsupportedTokenizer
 from posgeom.corpus.engines.chunks import ChunkCache
 from posgeom.corpus.engines.reference import Reference
-from posgeom.corpus.engines.selfcheck import adversarial_texts, check_engine
+from posgeom.corpus.engines.selfcheck import adversarial_texts, check_engine, crashes_as_errors
 from posgeom.corpus.engines.spaces import (
     boundaries,
     punctuation_boundaries,
@@ -152,7 +152,8 @@ def choose_engine(
 
 
 def _build(name: str, definition: Mapping[str, Any], reference: Reference, added: AddedTokens) -> Engine:
-    engine = _ENGINES[name](json.dumps(definition, ensure_ascii=False), reference)
+    with crashes_as_errors(name):
+        engine = _ENGINES[name](json.dumps(definition, ensure_ascii=False), reference)
     vocabulary = definition["model"].get("vocab", {})
     words = sorted(word if isinstance(word, str) else str(word[0]) for word in vocabulary)
     texts = [text for text in adversarial_texts(words) if not added.occur_in(text)]

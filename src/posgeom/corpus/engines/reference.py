@@ -72,13 +72,16 @@ class Reference(Engine):
                 encodings = self._run(texts.strings(), specials=True)
             finally:
                 self._tokenizer.no_truncation()
-        _, special = _flat([e.special_tokens_mask for e in encodings])
-        return _flat([e.ids for e in encodings]), special == 0
+        # The library makes room for the special tokens only: a template that names the text twice exceeds its limit.
+        _, special = _flat([e.special_tokens_mask[:n_positions] for e in encodings])
+        return _flat([e.ids[:n_positions] for e in encodings]), special == 0
 
     def _run(self, texts: Sequence[str], *, specials: bool) -> "list[tokenizers.Encoding]":
         try:
             return self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=specials)
-        except Exception as error:  # noqa: BLE001  the library raises bare Exception
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # noqa: BLE001  the library raises bare Exception, and its panics are no Exception
             raise TokenizerError(f"the tokenizer failed: {one_line(error)}") from None
 
     def _probe(self) -> tuple[int, int, bool]:

@@ -1,11 +1,12 @@
 """Texts on which tokenizers are known to disagree, and the comparison of an engine with the reference on them."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
-from posgeom.corpus.engines.base import Engine, EngineError, Ragged
+from posgeom.corpus.engines.base import Engine, EngineError, Ragged, UnsupportedTokenizer
 from posgeom.corpus.engines.reference import Reference
 from posgeom.corpus.texts import Texts
 from posgeom.messages import one_line
@@ -132,12 +133,29 @@ def guarded(engine: Engine, texts: Texts, n_tokens: int) -> Ragged:
     -------
     Ragged
     """
-    try:
+    with crashes_as_errors(engine.name):
         return engine.encode(texts, n_tokens)
-    except (KeyboardInterrupt, SystemExit, EngineError):
+
+
+@contextmanager
+def crashes_as_errors(name: str) -> Iterator[None]:
+    """Turn whatever an engine raises into an `EngineError`.
+
+    Parameters
+    ----------
+    name : str
+        The engine's, for the message.
+
+    Raises
+    ------
+    EngineError
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, EngineError, UnsupportedTokenizer):
         raise
     except BaseException as error:  # noqa: BLE001  a panic of compiled Rust code is no Exception
-        raise EngineError(f"{engine.name} crashed ({type(error).__name__}: {one_line(error)[:120]})") from None
+        raise EngineError(f"{name} crashed ({type(error).__name__}: {one_line(error)[:120]})") from None
 
 
 def first_difference(found: Ragged, wanted: Ragged, n_tokens: int) -> int | None:

@@ -42,6 +42,8 @@ _TWO_BYTES, _THREE_BYTES = (
 _SPACE, _DELETE, _ASCII = 0x20, 0x7F, 0x80
 _IS_PUNCTUATION = np.isin(np.arange(256), list(string.punctuation.encode()))
 _INNER_BOUNDARY = re.compile(r"\S ")
+# No normalizer that is allowed here makes a space of these, but for the first, which is at the token's start.
+_STAYS_WHOLE = re.compile(r"[ -~]?[!-~]*")
 
 
 def steps(component: Mapping[str, Any] | None, key: str) -> list[Mapping[str, Any]]:
@@ -90,8 +92,20 @@ def splits_before_spaces(definition: Mapping[str, Any]) -> bool:
             return False
     normalizers = {step.get("type") for step in steps(definition.get("normalizer"), "normalizers")}
     allowed = _KEEPING_NORMALIZERS | (_DELETING_NORMALIZERS if splitter == "isolating" else set())
-    added = (str(token.get("content", "")) for token in definition.get("added_tokens", ()))
-    return splitter is not None and normalizers <= allowed and not any(map(_INNER_BOUNDARY.search, added))
+    added = definition.get("added_tokens", ())
+    return (
+        splitter is not None
+        and normalizers <= allowed
+        and not any(_may_span_a_boundary(token, is_normalised=bool(normalizers)) for token in added)
+    )
+
+
+def _may_span_a_boundary(added: Mapping[str, Any], *, is_normalised: bool) -> bool:
+    content = str(added.get("content", ""))
+    # Looked for in the normalised text, where a tab, a no-break space or a lone accent may have become a space.
+    if is_normalised and added.get("normalized", True) and not _STAYS_WHOLE.fullmatch(content):
+        return True
+    return _INNER_BOUNDARY.search(content) is not None
 
 
 def split_pattern(step: Mapping[str, Any]) -> str | None:
