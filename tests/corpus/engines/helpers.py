@@ -65,6 +65,16 @@ def _wordpiece(normalizer: Any, pre_tokenizer: Any) -> Tokenizer:
     return tokenizer
 
 
+def _metaspace(pre_tokenizer: Any, normalizer: Any = None) -> Tokenizer:
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizer
+    if normalizer is not None:
+        tokenizer.normalizer = normalizer
+    trainer = trainers.BpeTrainer(vocab_size=1500, special_tokens=["<unk>", "<s>"], show_progress=False)
+    tokenizer.train_from_iterator(_sources(), trainer)
+    return tokenizer
+
+
 _KINDS: dict[str, Callable[[], Tokenizer]] = {
     "bert": lambda: _wordpiece(normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()),
     "bert-cased": lambda: _wordpiece(
@@ -82,6 +92,12 @@ _KINDS: dict[str, Callable[[], Tokenizer]] = {
     "wordpiece-plain": lambda: _wordpiece(None, pre_tokenizers.BertPreTokenizer()),
     "qwen2": lambda: _split_bpe(PATTERNS["qwen2"], normalizers.NFC()),
     "o200k": lambda: _split_bpe(PATTERNS["o200k"]),
+    "metaspace-always": lambda: _metaspace(pre_tokenizers.Metaspace()),
+    "metaspace-first": lambda: _metaspace(pre_tokenizers.Metaspace(prepend_scheme="first"), normalizers.NFKC()),
+    "metaspace-never": lambda: _metaspace(pre_tokenizers.Metaspace(prepend_scheme="never")),
+    "words-metaspace": lambda: _metaspace(
+        pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
+    ),
     "digits": lambda: _bpe(
         pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel()])
     ),

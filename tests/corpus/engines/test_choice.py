@@ -108,7 +108,7 @@ def with_inner_special() -> Tokenizer:
 @pytest.mark.parametrize(
     ("tokenizer", "reason"),
     [
-        (plain(pre_tokenizers.Metaspace()), "not known to split its text at spaces"),
+        (plain(pre_tokenizers.Metaspace(split=False)), "not known to split its text at spaces"),
         (plain(dropout=0.1), "draws its merges at random"),
         (with_normalised_token(), "looked for in the normalised text"),
         (with_inner_special(), "special tokens stand inside its content"),

@@ -107,7 +107,8 @@ def define(pre_tokenizer: Any, normalizer: Any = None, added: str | None = None)
     ("settings", "expected"),
     [
         ({"pre_tokenizer": None}, False),
-        ({"pre_tokenizer": pre_tokenizers.Metaspace()}, False),
+        ({"pre_tokenizer": pre_tokenizers.Metaspace()}, True),
+        ({"pre_tokenizer": pre_tokenizers.Metaspace(split=False)}, False),
         ({"pre_tokenizer": pre_tokenizers.CharDelimiterSplit("x")}, False),
         ({"pre_tokenizer": pre_tokenizers.Split(Regex(r"\w+ \w+"), "isolated")}, False),
         ({"pre_tokenizer": pre_tokenizers.Split(" ", "merged_with_previous")}, False),

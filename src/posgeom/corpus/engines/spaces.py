@@ -3,7 +3,7 @@ r"""Where a text may be taken apart without changing its tokens: before a space 
 The pre-tokenizers listed here end a piece there, whatever stands around it. Those that isolate white space do so at
 every space. The regular expressions of the GPT family let a space only begin a piece (`` ?\p{L}+`` and the like) or
 belong to a run of white space, none looks behind, and the one that looks ahead, ``\s+(?!\S)``, sees the same on both
-sides of such a place.
+sides of such a place. Metaspace begins a piece at every space, and puts its mark before a text that has none there.
 """
 
 import re
@@ -86,7 +86,7 @@ def splits_before_spaces(definition: Mapping[str, Any]) -> bool:
         inner = kind == "Digits" or (kind == "Punctuation" and step.get("behavior") in _INNER_BEHAVIORS)
         if kind in _ISOLATING:
             splitter = splitter or "isolating"
-        elif split_pattern(step) is not None:
+        elif split_pattern(step) is not None or (kind == "Metaspace" and (splitter or step.get("split", True))):
             splitter = splitter or "pattern"
         elif not inner and not (kind == "ByteLevel" and splitter):  # which hides the spaces from later steps
             return False
