@@ -20,6 +20,7 @@ ALLOWED = {
     "geometry": BASE | {"corpus"},
     "encodings": BASE | {"geometry"},
     "scores": BASE | {"geometry", "encodings"},
+    "models": BASE | {"geometry", "encodings", "scores"},
     "notes": BASE | {"geometry", "scores"},
     "analysis": BASE | {"corpus", "geometry", "encodings", "scores", "notes"},
     "report": BASE | {"corpus", "geometry", "encodings", "scores", "analysis"},
