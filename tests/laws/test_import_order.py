@@ -23,7 +23,7 @@ ALLOWED = {
     "models": BASE | {"geometry", "encodings", "scores"},
     "notes": BASE | {"geometry", "scores"},
     "analysis": BASE | {"corpus", "geometry", "encodings", "scores", "notes"},
-    "report": BASE | {"corpus", "geometry", "encodings", "scores", "analysis"},
+    "report": BASE | {"corpus", "geometry", "encodings", "scores", "models", "analysis"},
     "studies": BASE | {"corpus", "geometry", "encodings", "scores", "analysis"},
 }
 
