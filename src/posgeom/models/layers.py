@@ -240,8 +240,10 @@ def _content_text(frequencies: TokenFrequencies | None) -> str:
 
 def _notes(stack: Stack, name: str, *, has_kernels: bool) -> tuple[str, ...]:
     notes = [
-        "Raw stress follows the norm of M: compare with the fresh copy, and layers by scaled stress. It is a diagnostic "
-        "of faithfulness; a lower stress is not a better model."
+        (
+            "Raw stress follows the norm of M: compare with the fresh copy, and layers by scaled stress. It is a "
+            "diagnostic of faithfulness; a lower stress is not a better model."
+        )
     ]
     if name != "own" and not isinstance(stack.positions, PositionTable):
         notes.append(

@@ -31,7 +31,8 @@ class ProjectionScores:
     norm : float
         Frobenius norm of M.
     symmetric_share, antisymmetric_share : float or None
-        Squared Frobenius norm of (M + M^T) / 2 and of (M - M^T) / 2 over that of M; they add up to 1. None where M is 0.
+        Squared Frobenius norm of (M + M^T) / 2 and of (M - M^T) / 2 over that of M; they add up to 1.
+        None where M is 0.
     effective_rank : float
         Exponential of the entropy of all singular values of P M P^T.
     singular_values : tuple of float
@@ -102,7 +103,7 @@ def projected(points: NDArray[np.float64], query: NDArray[np.float64], key: NDAr
     if key.shape[0] >= key.shape[1]:
         return np.asarray(coefficients @ key)
     # Rows of P M lie in the r dimensions that the rows of W_K span.
-    return np.asarray(coefficients @ np.linalg.qr(key.T, mode="r").T)
+    return np.asarray(coefficients @ np.asarray(np.linalg.qr(key.T, mode="r")).T)
 
 
 def _norm_and_symmetry(query: NDArray[np.float64], key: NDArray[np.float64]) -> tuple[float, float | None]:
