@@ -31,6 +31,10 @@ class ViT(Family):
     prefixes = frozenset({"vit"})
     n_special = 1
 
+    def table_std(self, config: ModelConfig) -> float:
+        """Standard deviation of a fresh table."""
+        return initial_std(config)
+
     def stacks(self, config: ModelConfig) -> tuple[Stack, ...]:
         """See `Family`."""
         layer = "encoder.layer.{layer}.attention.attention."
@@ -38,7 +42,7 @@ class ViT(Family):
             "embeddings.position_embeddings",
             n_special=self.n_special,
             grid=patch_grid(config),
-            initial_std=initial_std(config),
+            initial_std=self.table_std(config),
         )
         return (encoder_stack(config, table, Separate(layer + "query", layer + "key")),)
 
@@ -49,6 +53,10 @@ class DeiT(ViT):
     model_types = ("deit",)
     prefixes = frozenset({"deit"})
     n_special = 2
+
+    def table_std(self, config: ModelConfig) -> float:  # noqa: ARG002
+        """A fresh table is zero."""
+        return 0.0
 
 
 class Clip(Family):
