@@ -90,7 +90,7 @@ class Checkpoint:
         """
         allowed = WRAPPERS | frozenset(prefixes)
         if allowed != self._prefixes:
-            self._by_suffix, self._prefixes = _suffixes(self._files, allowed), allowed
+            self._by_suffix, self._prefixes = names_by_suffix(self._files, allowed), allowed
         found = self._by_suffix.get(name, [])
         if len(found) > 1:
             raise CheckpointError(
@@ -270,8 +270,18 @@ def _finder(files: Files, name: str, index: Path) -> Callable[[], Path]:
     return find
 
 
-def _suffixes(names: Iterable[str], allowed: frozenset[str]) -> dict[str, list[str]]:
-    """Stored names by what is left of them without leading parts that may stand there."""
+def names_by_suffix(names: Iterable[str], allowed: frozenset[str]) -> dict[str, list[str]]:
+    """Names of tensors by what is left of them without leading parts that may stand there.
+
+    Parameters
+    ----------
+    names : iterable of str
+    allowed : frozenset of str
+
+    Returns
+    -------
+    dict of str to list of str
+    """
     found: dict[str, list[str]] = {}
     for name in names:
         parts = name.split(".")
