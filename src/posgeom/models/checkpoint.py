@@ -221,6 +221,8 @@ def open_checkpoint(model: str | Path) -> Checkpoint:
         When there is none, or it cannot be read.
     """
     path = Path(model)
+    if not str(model).strip():
+        raise CheckpointError(f"no model at {shown(model)}: expected a directory, a .safetensors file, or a hub name")
     if path.is_file():
         beside = LocalFiles(path.parent).find("config.json")
         return _of_one_file(str(model), read_object(beside) if beside else None, path)
