@@ -55,7 +55,7 @@ def _print(result: OrderSensitivity) -> None:
         console,
     )
     console.print()
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
     for header in ("encoding", "gap", "of max |f|"):
         table.add_column(header, justify="left" if header == "encoding" else "right")
     lines = (("as it is", result.gap), ("shuffled", result.gap_shuffled), ("zeroed", result.gap_zeroed))

@@ -256,7 +256,7 @@ def _notes(stack: Stack, name: str, *, has_kernels: bool) -> tuple[str, ...]:
             "ones the token's embedding stands in for the hidden state."
         )
     if stack.n_uses:
-        notes.append(f"Layers share weights: {stack.n_layers} set of weights is used by {stack.n_uses} layers.")
+        notes.append(f"Weights are shared: {stack.n_layers} set(s) of them are used by {stack.n_uses} layers.")
     return tuple(notes)
 
 

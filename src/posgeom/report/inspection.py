@@ -116,9 +116,10 @@ def _stack_text(stack: StackReport) -> str:
     sizes = stack.sizes
     if "n_heads" not in sizes:
         return f"{stack.name}, width {sizes['width']}"
-    layers = f"{sizes['n_layers']} layers"
+    n = sizes["n_layers"] or 0
+    layers = f"{n} layer{'s' * (n > 1)}"
     if sizes["n_uses"]:
-        layers = f"{sizes['n_uses']} layers that share {sizes['n_layers']} set of weights"
+        layers = f"{sizes['n_uses']} layers that share {n} set{'s' * (n > 1)} of weights"
     keys = f", {sizes['n_key_heads']} key heads" if sizes["n_key_heads"] != sizes["n_heads"] else ""
     return f"{stack.name}, {layers}, width {sizes['width']}, {sizes['n_heads']} heads of {sizes['head_dim']}{keys}"
 

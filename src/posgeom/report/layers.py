@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from posgeom.messages import shown
+from posgeom.models.family import Stack
 from posgeom.models.layers import LayerAnalysis, LayerRow
 from posgeom.models.projection import ProjectionScores
 from posgeom.report.files import os_errors_named
@@ -166,7 +167,7 @@ def print_layers(analysis: LayerAnalysis, console: Console, *, heads: bool = Fal
     stack, geometry = analysis.stack, analysis.geometry
     keys = f" ({stack.n_key_heads} key heads)" if stack.n_key_heads != stack.n_heads else ""
     print_paragraph(
-        f"{shown(analysis.model.checkpoint.name)}, {stack.name}: {stack.n_layers} layers, {stack.n_heads} heads of "
+        f"{shown(analysis.model.checkpoint.name)}, {stack.name}: {_layers(stack)}, {stack.n_heads} heads of "
         f"{stack.head_dim}{keys}, width {stack.width}; input P: {analysis.input}; against {geometry.metric.name} "
         f"distances ({geometry.estimator}) of {len(geometry.distances):,} positions; seed {analysis.seed}",
         console,
@@ -181,12 +182,18 @@ def print_layers(analysis: LayerAnalysis, console: Console, *, heads: bool = Fal
         print_paragraph(note, console, bullet="- ")
 
 
+def _layers(stack: Stack) -> str:
+    if stack.n_uses:
+        return f"{stack.n_uses} layers that share {stack.n_layers} set{'s' * (stack.n_layers > 1)} of weights"
+    return f"{stack.n_layers} layer{'s' * (stack.n_layers > 1)}"
+
+
 def _table(analysis: LayerAnalysis, width: int, *, heads: bool) -> Table:
     trained = [row for row in analysis.rows if row.weights == "trained"]
     fresh = {(row.layer, row.head): row.scores for row in analysis.rows if row.weights == "initial"}
     columns = _fitting(width, heads=heads, fresh=bool(fresh))
     table = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-    table.add_column("layer", width=_LABEL, no_wrap=True)
+    table.add_column("weights" if analysis.stack.n_uses else "layer", width=_LABEL, no_wrap=True)
     for column in columns:
         table.add_column(column.header, width=column.width, justify="right", no_wrap=True)
     if not heads:
