@@ -58,6 +58,7 @@ from posgeom.models.inspection import Inspection, inspect_model
 from posgeom.models.layers import LayerAnalysis, layer_scores
 from posgeom.models.model import Model, open_model
 from posgeom.models.order import OrderSensitivity, order_sensitivity
+from posgeom.models.position_rows import positions_of_mask
 from posgeom.models.registry import register_family
 from posgeom.report.document import to_document
 from posgeom.report.files import save, save_counts
@@ -141,6 +142,7 @@ __all__ = [
     "nope",
     "open_model",
     "order_sensitivity",
+    "positions_of_mask",
     "random",
     "read_counts",
     "read_rope_config",

@@ -48,6 +48,20 @@ def test_inspect_refusals(run: Run, model: Path, tmp_path: Path) -> None:
     refused(run("inspect"), "MODEL")
 
 
+def test_a_model_of_the_hub_cache(run: Run, tmp_path: Path) -> None:
+    repository = tmp_path / "hub" / "models--owner--name"
+    snapshot = repository / "snapshots" / "0123456789012345678901234567890123456789"
+    for directory in (repository / "refs", snapshot):
+        directory.mkdir(parents=True)
+    (repository / "refs" / "main").write_text(snapshot.name)
+    save_bert(repository / "blobs")
+    for name in ("config.json", "model.safetensors"):
+        (snapshot / name).symlink_to(f"../../blobs/{name}")
+    done = run("inspect", "owner/name", env={"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(tmp_path / "hub")})
+    assert done.returncode == 0, done.stderr
+    assert "'owner/name': bert" in done.stdout
+
+
 def test_layers(run: Run, model: Path, counts: Path, tmp_path: Path) -> None:
     done = run("layers", model, "--counts", counts, "--out", "out")
     assert done.returncode == 0, done.stderr

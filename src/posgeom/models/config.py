@@ -1,11 +1,30 @@
 """Typed look-ups in a model's config: what is missing or of another kind is told in one line."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from posgeom.errors import CheckpointError
+from posgeom.errors import CheckpointError, EncodingError
 from posgeom.messages import shown
+
+
+@contextmanager
+def errors_name(model: str) -> Iterator[None]:
+    """Say which model's config it is that an encoding cannot be built from.
+
+    Parameters
+    ----------
+    model : str
+
+    Raises
+    ------
+    CheckpointError
+    """
+    try:
+        yield
+    except EncodingError as error:
+        raise CheckpointError(f"{shown(model)}: {error}") from None
 
 
 @dataclass(frozen=True)

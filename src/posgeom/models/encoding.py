@@ -12,6 +12,7 @@ from posgeom.encodings.t5 import t5
 from posgeom.errors import EncodingError
 from posgeom.messages import printable, shown
 from posgeom.models.by_hand import ByHand
+from posgeom.models.config import errors_name
 from posgeom.models.family import Alibi, NoPositions, PositionTable, Rotary, Stack, T5Bias
 from posgeom.models.model import Model, open_model
 from posgeom.models.position_rows import read_positions
@@ -134,8 +135,9 @@ def _(positions: PositionTable, model: Model, n_positions: int, *, untrained: st
 
 
 @_build.register
-def _(positions: Rotary, model: Model, n_positions: int, **options: Any) -> Encoding:  # noqa: ARG001
-    return rope_from_config(positions.config, n_positions, pairing=positions.pairing, **options)
+def _(positions: Rotary, model: Model, n_positions: int, **options: Any) -> Encoding:
+    with errors_name(model.checkpoint.name):
+        return rope_from_config(positions.config, n_positions, pairing=positions.pairing, **options)
 
 
 @_build.register

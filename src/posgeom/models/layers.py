@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.encodings.registry import build_encoding
-from posgeom.encodings.rope_config import rope_from_config
 from posgeom.errors import CheckpointError, EncodingError
 from posgeom.geometry.build import Geometry
 from posgeom.messages import printable, shown
@@ -221,7 +220,7 @@ def _kernel_maker(
     positions, embedding = stack.positions, stack.embedding
     if not isinstance(positions, Rotary) or embedding is None:
         return None
-    rotation = rope_from_config(positions.config, geometry.n_positions, pairing=positions.pairing).rotation
+    rotation = model_encoding(model, stack, geometry.n_positions).rotation
     if rotation is None or rotation.n_dims != stack.head_dim:
         raise CheckpointError(f"config of {shown(model.checkpoint.name)} has a rotary width unlike that of its heads")
     content = mean_normalised_embedding(model.tensors, embedding, stack.width, frequencies)

@@ -1,5 +1,6 @@
 """A checkpoint in torch's own format: read by torch's weights-only loader, or refused. Never unpickled otherwise."""
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -77,7 +78,9 @@ def _load(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as stream:
             mapped = stream.read(2) == b"PK"  # the older format cannot be mapped
-        values = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about what it then refuses
+            values = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
     except OSError as error:
         raise CheckpointError(f"cannot read {shown(path)}: {error.strerror or one_line(error)}") from None
     except Exception as error:  # noqa: BLE001  torch raises errors without a common root

@@ -6,6 +6,7 @@ from typing import Any
 from posgeom.encodings.alibi import alibi_slopes
 from posgeom.encodings.catalog import plain
 from posgeom.encodings.rope_config import read_rope_config
+from posgeom.models.config import errors_name
 from posgeom.models.family import Alibi, NoPositions, PositionTable, Rotary, T5Bias
 from posgeom.models.query_key import Tensors
 
@@ -39,8 +40,9 @@ def _(positions: PositionTable, tensors: Tensors) -> dict[str, Any]:  # noqa: AR
 
 
 @describe.register
-def _(positions: Rotary, tensors: Tensors) -> dict[str, Any]:  # noqa: ARG001
-    settings = read_rope_config(positions.config)
+def _(positions: Rotary, tensors: Tensors) -> dict[str, Any]:
+    with errors_name(tensors.checkpoint.name):
+        settings = read_rope_config(positions.config)
     return {
         "base": settings.base,
         "head_dim": settings.n_dims,

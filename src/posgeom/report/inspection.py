@@ -225,8 +225,8 @@ def _measure_lines(measures: Measures) -> list[tuple[str, str]]:
         return [*lines, ("by lag", _lag_text(measures.lags))]
     return [
         *lines,
-        ("along rows", _lag_text(measures.lags)),
-        ("along columns", _lag_text(measures.column_lags)),
+        ("in rows", _lag_text(measures.lags)),
+        ("in columns", _lag_text(measures.column_lags)),
     ]
 
 

@@ -147,11 +147,11 @@ _COLUMNS = (
     _Column("scale\nc", 8, 4, lambda s: _number(s.scale, ".3g")),
     _Column("Pear-\nson", 6, 2, lambda s: _number(s.pearson, ".3f")),
     _Column("viol.\n%", 5, 3, lambda s: _number(None if s.violation_rate is None else 100 * s.violation_rate, ".1f")),
-    _Column("norm\nof M", 7, 1, lambda s: _number(s.norm, ".3g")),
+    _Column("norm\nof M", 8, 1, lambda s: _number(s.norm, ".3g")),
     _Column("anti-\nsym. %", 6, 5, lambda s: _number(_percent(s.antisymmetric_share), ".1f")),
-    _Column("eff.\nrank", 5, 6, lambda s: _number(s.effective_rank, ".1f")),
+    _Column("eff.\nrank", 5, 6, lambda s: _number(s.effective_rank, ".4g")),
 )
-_LABEL, _HEADS, _FRESH = 9, 13, 16
+_LABEL, _HEADS, _FRESH, _KERNEL = 9, 13, 16, 9
 
 
 def print_layers(analysis: LayerAnalysis, console: Console, *, heads: bool = False) -> None:
@@ -177,7 +177,7 @@ def print_layers(analysis: LayerAnalysis, console: Console, *, heads: bool = Fal
     if analysis.kernels:
         console.print()
         print_paragraph(f"Position kernel E[q_i . k_j] by lag, mean over {analysis.content}:", console)
-        console.print(_kernel_table(analysis, heads=heads))
+        console.print(_kernel_table(analysis, console.width, heads=heads))
     for note in analysis.notes:
         print_paragraph(note, console, bullet="- ")
 
@@ -214,12 +214,13 @@ def _table(analysis: LayerAnalysis, width: int, *, heads: bool) -> Table:
     return table
 
 
-def _kernel_table(analysis: LayerAnalysis, *, heads: bool) -> Table:
-    lags = [lag for lag in (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024) if lag < analysis.geometry.n_positions][:10]
+def _kernel_table(analysis: LayerAnalysis, width: int, *, heads: bool) -> Table:
+    n_columns = max((width - _LABEL) // (1 + _KERNEL), 1)
+    lags = [lag for lag in (0, *(1 << k for k in range(20))) if lag < analysis.geometry.n_positions][:n_columns]
     table = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     table.add_column("layer", width=_LABEL, no_wrap=True)
     for lag in lags:
-        table.add_column(f"lag {lag}" if lag == 0 else str(lag), width=8, justify="right", no_wrap=True)
+        table.add_column(f"lag {lag}" if lag == 0 else str(lag), width=_KERNEL, justify="right", no_wrap=True)
     for layer in range(analysis.stack.n_layers):
         values = [k.values[lags] for k in analysis.kernels if k.layer == layer]
         table.add_row(f"{layer} mean", *(_number(float(v), ".3g") for v in np.mean(values, axis=0)))
