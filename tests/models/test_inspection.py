@@ -67,6 +67,20 @@ def test_reads_the_table_and_nothing_else(tmp_path: Path) -> None:
     assert inspection_document(found)["stacks"][0]["table"]["untrained_from"] is None
 
 
+def test_a_stored_buffer_of_positions_is_optional(tmp_path: Path) -> None:
+    tensors = bert_tensors()
+    without = inspect_model(save_bert(tmp_path / "m", tensors))
+    tensors["embeddings.position_ids"] = np.arange(24)[None]
+    assert inspect_model(save_bert(tmp_path / "m", tensors)).stacks[0].measures == without.stacks[0].measures
+
+
+def test_a_parameter_that_was_not_gathered(tmp_path: Path) -> None:
+    tensors = bert_tensors()
+    tensors["embeddings.position_embeddings.weight"] = np.zeros((0,), np.float32)
+    with pytest.raises(CheckpointError, match="save a gathered checkpoint"):
+        inspect_model(save_bert(tmp_path / "m", tensors))
+
+
 def test_an_untrained_tail_is_reported_and_left_out(tmp_path: Path) -> None:
     tensors = bert_tensors()
     name = "embeddings.position_embeddings.weight"

@@ -85,6 +85,15 @@ def test_inputs_that_do_not_fit(tmp_path: Path, shape: Geometry) -> None:
         layer_scores(model, shape, stack="decoder")
 
 
+def test_untrained_positions_are_not_averaged_over(tmp_path: Path, shape: Geometry) -> None:
+    tensors = bert_tensors()
+    tensors["embeddings.position_embeddings.weight"][10:] = np.random.default_rng(0).normal(scale=0.02, size=(14, 128))
+    model = open_model(save_bert(tmp_path / "m", tensors))
+    with pytest.raises(CheckpointError, match=r"from 10 on are untrained .* has position 11: count with -n 10"):
+        layer_scores(model, shape)
+    assert layer_scores(model, shape, input="sinusoidal").rows
+
+
 def test_projections_by_hand(tmp_path: Path, shape: Geometry) -> None:
     path = save_bert(tmp_path / "m", model_type="newformer")
     pattern = "encoder.layer.{layer}.attention.self."
@@ -96,6 +105,7 @@ def test_projections_by_hand(tmp_path: Path, shape: Geometry) -> None:
     for wrong, message in (
         (ByHand(query=pattern + "query"), "come together"),
         (ByHand(query="a", key="b"), "expected {layer} where"),
+        (ByHand(query=pattern + "query", key=pattern + "key", n_heads=4, n_key_heads=3), "4 and 3 heads do not divide"),
         (ByHand(query=pattern + "query", key=pattern + "key", n_heads=3), "3 and 3 heads do not divide"),
         (ByHand(query="{layer}.x", key="{layer}.y"), "has no tensor '0.x.weight'"),
         (ByHand(tensor="embeddings.position_embeddings.weight"), "with --query and --key"),

@@ -22,7 +22,6 @@ from posgeom.models.by_hand import ByHand
 from posgeom.models.layers import frequencies_of, layer_scores
 from posgeom.models.model import open_model
 from posgeom.models.rotary_kernel import TokenFrequencies
-from posgeom.progress import ProgressHook
 from posgeom.report.files import staged_directory
 from posgeom.report.layers import layers_document, print_layers, write_layers
 
@@ -44,6 +43,10 @@ _COUNTING = {
     "column": "--column",
     "group": "--group",
     "format_": "--format",
+    "header": "--header",
+    "quoting": "--quoting",
+    "whole_files": "--whole-files",
+    "utf8_errors": "--utf8-errors",
     "workers": "--workers",
 }
 """Options that counts have behind them."""
@@ -115,6 +118,10 @@ def command(
     column: o.ColumnOption = None,
     group: o.GroupOption = None,
     format_: o.FormatOption = "auto",
+    header: o.HeaderOption = True,
+    quoting: o.QuotingOption = "auto",
+    whole_files: o.WholeFilesOption = False,
+    utf8_errors: o.Utf8ErrorsOption = "strict",
     workers: o.WorkersOption = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of splits and of the fresh copy.")] = 0,
     quiet: o.QuietOption = False,
@@ -125,14 +132,30 @@ def command(
     by_hand = ByHand(tensor, offset, query, key, n_heads, n_key_heads)
     opened = open_model(model, by_hand)  # refused before the corpus is read
     opened.query_key(opened.stack(stack), 0)
-    options = ReadOptions(format=format_, column=column, group=group)
+    options = ReadOptions(
+        format=format_,
+        column=column,
+        group=group,
+        header=header,
+        quoting=quoting,
+        whole_files=whole_files,
+        utf8_errors=utf8_errors,
+    )
     # Entered first, so that an output that cannot be written is known before the work is done.
     with staged_directory(out) if out else nullcontext() as stage:
         with progress_bars(quiet=quiet) as progress:
             if counts:
                 stored = _stored(context, counts)
             else:
-                stored = _counted(corpus or [], tokenizer, n_positions, folds, options, workers, progress)
+                stored = count(
+                    corpus or [],
+                    tokenizer,
+                    n_positions=n_positions,
+                    n_folds=folds,
+                    options=options,
+                    workers=workers,
+                    progress=progress,
+                )
             if stored.n_positions < 2:
                 raise CountsError(f"n = {stored.n_positions} position has no geometry: expected at least 2")
             shape = geometry(stored, metric=metric, seed=seed, progress=progress, **CONVENTIONS[convention])
@@ -162,26 +185,6 @@ def _stored(context: typer.Context, files: list[Path]) -> PositionCounts:
         if source is not None and source.name != "DEFAULT":
             raise CorpusError(f"{option} was fixed when the counts were made: leave it out, or count again")
     return merged_counts(files)
-
-
-def _counted(
-    corpus: list[str],
-    tokenizer: str | None,
-    n_positions: int,
-    folds: int,
-    options: ReadOptions,
-    workers: int | None,
-    progress: ProgressHook,
-) -> PositionCounts:
-    return count(
-        corpus,
-        tokenizer,
-        n_positions=n_positions,
-        n_folds=folds,
-        options=options,
-        workers=workers,
-        progress=progress,
-    )
 
 
 def _frequencies(counts: PositionCounts) -> TokenFrequencies | None:

@@ -15,6 +15,7 @@ from posgeom.models.encoding import model_encoding
 from posgeom.models.family import PositionTable, Rotary, Stack
 from posgeom.models.initial import initial_query_key, initial_table
 from posgeom.models.model import Model
+from posgeom.models.position_rows import read_positions
 from posgeom.models.projection import ProjectionScores, score_projection
 from posgeom.models.query_key import QueryKey
 from posgeom.models.rotary_kernel import HeadKernel, TokenFrequencies, head_kernels, mean_normalised_embedding
@@ -181,7 +182,8 @@ def _points(model: Model, stack: Stack, geometry: Geometry, name: str, seed: int
                 f"{shown(model.checkpoint.name)} has positions of kind {stack.positions.kind}, no table of its own: "
                 "choose another --input, such as sinusoidal"
             )
-        encoding = model_encoding(model, stack, geometry.n_positions)
+        encoding = model_encoding(model, stack, geometry.n_positions, untrained="keep")
+        _check_trained(model, stack.positions, positions)
     else:
         encoding = build_encoding(
             name, n_positions=geometry.n_positions, n_dims=stack.width, geometry=geometry, seed=seed
@@ -198,6 +200,15 @@ def _points(model: Model, stack: Stack, geometry: Geometry, name: str, seed: int
             f"{shown(model.checkpoint.name)} take {stack.width}"
         )
     return points
+
+
+def _check_trained(model: Model, table: PositionTable, positions: NDArray[np.int64]) -> None:
+    tail = read_positions(model.tensors, table).untrained
+    if tail is not None and positions[-1] >= tail.start:
+        raise CheckpointError(
+            f"{shown(model.checkpoint.name)}: positions from {tail.start} on are untrained ({tail.rule}), and the "
+            f"geometry has position {positions[-1]}: count with -n {max(tail.start, 2)}, or choose another --input"
+        )
 
 
 def _initial_points(

@@ -64,6 +64,10 @@ class Model:
             raise CheckpointError(
                 f"{shown(self.checkpoint.name)}: name its query and key projections too, with --query and --key"
             )
+        if stack.n_heads % stack.n_key_heads:
+            raise CheckpointError(
+                f"{shown(self.checkpoint.name)}: {stack.n_heads} query heads cannot share {stack.n_key_heads} key heads"
+            )
         shape = HeadShape(stack.n_heads, stack.n_key_heads, stack.head_dim, stack.width)
         return stack.layout.read(self.tensors, layer, shape)
 

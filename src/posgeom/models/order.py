@@ -76,7 +76,7 @@ def order_sensitivity(
         Tokenised with the model's tokenizer; its special tokens keep their places. By default random tokens,
         none of them special.
     n_tokens : int
-        Length of the sequence; a longer text is cut.
+        Length of the sequence, at most that of the model; a longer text is cut.
     n_permutations : int
     seed : int
 
@@ -96,8 +96,10 @@ def order_sensitivity(
     if opened.model_type is None or opened.model_type in _NO_TOKENS:
         raise CheckpointError(f"{shown(model)} takes no sequence of tokens, whose order could be changed")
     stack = opened.stacks[0]
+    limit = stack.n_positions
     if isinstance(stack.positions, PositionTable):
-        n_tokens = min(n_tokens, read_positions(opened.tensors, stack.positions).points.shape[0])
+        limit = read_positions(opened.tensors, stack.positions).points.shape[0]
+    n_tokens = min(n_tokens, limit or n_tokens)
     torch_model = _load(str(model), opened)
     if text is None:
         tokens, movable = _random_tokens(torch_model.config, n_tokens, rng), np.arange(n_tokens)
