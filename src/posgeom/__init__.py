@@ -39,6 +39,7 @@ from posgeom.encodings.t5 import t5, t5_buckets
 from posgeom.encodings.tables import load_matrix
 from posgeom.encodings.xpos import xpos
 from posgeom.errors import (
+    CheckpointError,
     CorpusError,
     CountsError,
     EncodingError,
@@ -51,6 +52,14 @@ from posgeom.geometry.build import Geometry, geometry
 from posgeom.geometry.distance_matrix import DistanceMatrix
 from posgeom.geometry.mds import MDS, Spectrum, classical_mds
 from posgeom.geometry.metrics import METRICS, distribution_distances
+from posgeom.models.by_hand import ByHand
+from posgeom.models.family import Family
+from posgeom.models.inspection import Inspection, inspect_model
+from posgeom.models.layers import LayerAnalysis, layer_scores
+from posgeom.models.model import Model, open_model
+from posgeom.models.order import OrderSensitivity, order_sensitivity
+from posgeom.models.position_rows import positions_of_mask
+from posgeom.models.registry import register_family
 from posgeom.report.document import to_document
 from posgeom.report.files import save, save_counts
 from posgeom.report.tensors import export
@@ -70,6 +79,8 @@ __all__ = [
     "Analysis",
     "Bias",
     "BiasEncoding",
+    "ByHand",
+    "CheckpointError",
     "CorpusError",
     "CountsError",
     "DistanceMatrix",
@@ -77,13 +88,18 @@ __all__ = [
     "Encoding",
     "EncodingError",
     "EncodingScores",
+    "Family",
     "Geometry",
     "GeometryError",
+    "Inspection",
     "LagEncoding",
+    "LayerAnalysis",
     "Linear",
     "Llama3",
     "LongRope",
+    "Model",
     "Monotonicity",
+    "OrderSensitivity",
     "OutputError",
     "PointEncoding",
     "PosgeomError",
@@ -113,7 +129,9 @@ __all__ = [
     "fire",
     "fourier",
     "geometry",
+    "inspect_model",
     "kerple",
+    "layer_scores",
     "learned",
     "learned_table",
     "load_matrix",
@@ -122,10 +140,14 @@ __all__ = [
     "minimum_separation",
     "monotonicity",
     "nope",
+    "open_model",
+    "order_sensitivity",
+    "positions_of_mask",
     "random",
     "read_counts",
     "read_rope_config",
     "register",
+    "register_family",
     "rope",
     "rope_from_config",
     "sandwich",

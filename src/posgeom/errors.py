@@ -29,5 +29,9 @@ class EncodingError(PosgeomError):
     """A positional encoding is unknown, misconfigured, or holds unusable numbers."""
 
 
+class CheckpointError(PosgeomError):
+    """A model's checkpoint cannot be found, read or understood; the message names the file or the tensor."""
+
+
 class OutputError(PosgeomError):
     """A result cannot be written."""

@@ -81,7 +81,7 @@ def test_a_class_and_a_function_of_another_package(packages: Path) -> None:
 
 
 def test_a_broken_package_is_named_when_asked_for_and_harms_no_other(packages: Path) -> None:
-    assert plugin_names() == ["broken", "clock", "failing", "gone", "noise", "number", "sinusoidal"]
+    assert plugin_names() == ["broken", "clock", "failing", "gone", "model", "noise", "number", "sinusoidal"]
     assert build("clock")
     cause = "ModuleNotFoundError: No module named 'no_such_module_of_anybody'"
     message = f"encoding 'broken' of package 'broken_pack 1.5' cannot be loaded: {cause}"

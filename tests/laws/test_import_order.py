@@ -20,9 +20,10 @@ ALLOWED = {
     "geometry": BASE | {"corpus"},
     "encodings": BASE | {"geometry"},
     "scores": BASE | {"geometry", "encodings"},
+    "models": BASE | {"geometry", "encodings", "scores"},
     "notes": BASE | {"geometry", "scores"},
     "analysis": BASE | {"corpus", "geometry", "encodings", "scores", "notes"},
-    "report": BASE | {"corpus", "geometry", "encodings", "scores", "analysis"},
+    "report": BASE | {"corpus", "geometry", "encodings", "scores", "models", "analysis"},
     "studies": BASE | {"corpus", "geometry", "encodings", "scores", "analysis"},
 }
 

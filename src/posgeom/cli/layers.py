@@ -1,0 +1,192 @@
+"""``posgeom layers``: a model's query-key products against the geometry of a corpus."""
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from posgeom.analysis import CONVENTIONS
+from posgeom.cli import options as o
+from posgeom.cli.console import progress_bars, stdout_console
+from posgeom.cli.count import merged_counts
+from posgeom.cli.inspect import ModelArgument, OffsetOption, TensorOption
+from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
+from posgeom.corpus.counts import PositionCounts
+from posgeom.corpus.documents import ReadOptions
+from posgeom.errors import CorpusError, CountsError
+from posgeom.geometry.build import geometry
+from posgeom.messages import shown
+from posgeom.models.by_hand import ByHand
+from posgeom.models.layers import frequencies_of, layer_scores
+from posgeom.models.model import open_model
+from posgeom.models.rotary_kernel import TokenFrequencies
+from posgeom.report.files import staged_directory
+from posgeom.report.layers import layers_document, print_layers, write_layers
+
+EPILOG = """Examples:
+
+posgeom layers ./my-bert --counts counts.parquet --heads
+
+posgeom layers bert-base-uncased reviews.parquet -t bert-base-uncased -n 128 --convention paper --out layers
+
+posgeom layers ./my-model --counts counts.parquet --query blocks.{layer}.q --key blocks.{layer}.k --n-heads 12
+
+P is projected by M = W_Q^T W_K. A fresh copy of the same sizes is scored beside the model: raw stress follows the norm
+of M. For rotary models the position kernel of every head is shown too."""
+
+_COUNTING = {
+    "tokenizer": "-t",
+    "n_positions": "-n",
+    "folds": "--folds",
+    "column": "--column",
+    "group": "--group",
+    "format_": "--format",
+    "header": "--header",
+    "quoting": "--quoting",
+    "whole_files": "--whole-files",
+    "utf8_errors": "--utf8-errors",
+    "workers": "--workers",
+}
+"""Options that counts have behind them."""
+
+
+def command(
+    context: typer.Context,
+    model: ModelArgument,
+    corpus: o.CorpusArgument = None,
+    counts: o.CountsOption = None,
+    tokenizer: o.TokenizerOption = None,
+    n_positions: o.PositionsOption = DEFAULT_N_POSITIONS,
+    input_: Annotated[
+        str | None,
+        typer.Option(
+            "--input",
+            metavar="SPEC",
+            help="What is projected: sinusoidal, own (the model's table), or any encoding with coordinates. Default: "
+            "own where there is a table, else sinusoidal; sinusoidal with --convention paper.",
+            show_default=False,
+        ),
+    ] = None,
+    stack: Annotated[
+        str | None,
+        typer.Option(
+            "--stack", metavar="NAME", help="Such as encoder, decoder, vision. Default: the first.", show_default=False
+        ),
+    ] = None,
+    heads: Annotated[bool, typer.Option("--heads", help="A line for every head, instead of their range.")] = False,
+    initial: Annotated[
+        bool, typer.Option("--initial/--no-initial", help="Score a fresh copy beside the model.")
+    ] = True,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Write layers.json, layers.parquet, heatmap.csv (layer by head) and kernels there.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")] = False,
+    convention: Annotated[
+        Literal["sound", "paper"], typer.Option("--convention", help="How the geometry is estimated; input.")
+    ] = "sound",
+    metric: Annotated[o.MetricName, typer.Option("--metric", help="Distance between distributions.")] = "hellinger",
+    tensor: TensorOption = None,
+    offset: OffsetOption = 0,
+    query: Annotated[
+        str | None,
+        typer.Option(
+            "--query",
+            metavar="PATTERN",
+            help="Query projections by hand, out x in, as in layers.{layer}.attn.q; with --key.",
+            show_default=False,
+        ),
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option("--key", metavar="PATTERN", help="Key projections by hand.", show_default=False)
+    ] = None,
+    n_heads: Annotated[
+        int | None, typer.Option("--n-heads", metavar="H", help="Heads of --query.", show_default=False)
+    ] = None,
+    n_key_heads: Annotated[
+        int | None,
+        typer.Option("--n-key-heads", metavar="H", help="Heads of --key, where they are fewer.", show_default=False),
+    ] = None,
+    folds: o.FoldsOption = DEFAULT_N_FOLDS,
+    column: o.ColumnOption = None,
+    group: o.GroupOption = None,
+    format_: o.FormatOption = "auto",
+    header: o.HeaderOption = True,
+    quoting: o.QuotingOption = "auto",
+    whole_files: o.WholeFilesOption = False,
+    utf8_errors: o.Utf8ErrorsOption = "strict",
+    workers: o.WorkersOption = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of splits and of the fresh copy.")] = 0,
+    quiet: o.QuietOption = False,
+) -> None:
+    """Score a model's query-key products, layer by layer and head by head, against the geometry of a corpus."""
+    if bool(corpus) == bool(counts):
+        raise CorpusError("expected a corpus or --counts FILE, one of them")
+    by_hand = ByHand(tensor, offset, query, key, n_heads, n_key_heads)
+    opened = open_model(model, by_hand)  # refused before the corpus is read
+    opened.query_key(opened.stack(stack), 0)
+    options = ReadOptions(
+        format=format_,
+        column=column,
+        group=group,
+        header=header,
+        quoting=quoting,
+        whole_files=whole_files,
+        utf8_errors=utf8_errors,
+    )
+    # Entered first, so that an output that cannot be written is known before the work is done.
+    with staged_directory(out) if out else nullcontext() as stage:
+        with progress_bars(quiet=quiet) as progress:
+            if counts:
+                stored = _stored(context, counts)
+            else:
+                stored = count(
+                    corpus or [],
+                    tokenizer,
+                    n_positions=n_positions,
+                    n_folds=folds,
+                    options=options,
+                    workers=workers,
+                    progress=progress,
+                )
+            if stored.n_positions < 2:
+                raise CountsError(f"n = {stored.n_positions} position has no geometry: expected at least 2")
+            shape = geometry(stored, metric=metric, seed=seed, progress=progress, **CONVENTIONS[convention])
+            result = layer_scores(
+                opened,
+                shape,
+                stack=stack,
+                input=input_ or ("sinusoidal" if convention == "paper" else None),
+                frequencies=_frequencies(stored),
+                initial=initial,
+                seed=seed,
+                progress=progress,
+            )
+        names = write_layers(result, stage, out or stage) if stage else []
+    if as_json:
+        typer.echo(json.dumps(layers_document(result), indent=1, allow_nan=False))
+        return
+    console = stdout_console()
+    print_layers(result, console, heads=heads)
+    if out:
+        console.print(f"written to {shown(out)}: {', '.join(names)}")
+
+
+def _stored(context: typer.Context, files: list[Path]) -> PositionCounts:
+    for name, option in _COUNTING.items():
+        source = context.get_parameter_source(name)
+        if source is not None and source.name != "DEFAULT":
+            raise CorpusError(f"{option} was fixed when the counts were made: leave it out, or count again")
+    return merged_counts(files)
+
+
+def _frequencies(counts: PositionCounts) -> TokenFrequencies | None:
+    """Token frequencies, where ids are those of a tokenizer file and so may be the model's."""
+    return frequencies_of(counts.token, counts.count) if counts.tokenizer.kind == "tokenizers" else None

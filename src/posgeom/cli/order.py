@@ -1,0 +1,77 @@
+"""``posgeom order``: how much a model makes of the order of its tokens."""
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from posgeom.cli.console import stdout_console
+from posgeom.cli.inspect import ModelArgument
+from posgeom.messages import printable, shown
+from posgeom.models.order import OrderSensitivity, order_sensitivity
+from posgeom.report.table import print_paragraph
+
+EPILOG = """Examples:
+
+posgeom order ./my-bert
+
+posgeom order bert-base-uncased --text "the cat sat on the mat" --permutations 64 --json
+
+Needs torch and transformers: pip install 'posgeom[models]'. Code that comes with a checkpoint is never run."""
+
+
+def command(
+    model: ModelArgument,
+    text: Annotated[
+        str | None,
+        typer.Option(
+            "--text",
+            metavar="TEXT",
+            help="Its tokens, special ones left in place. Default: random tokens.",
+            show_default=False,
+        ),
+    ] = None,
+    n_tokens: Annotated[int, typer.Option("-n", "--n-tokens", metavar="N", help="Length of the sequence.")] = 32,
+    permutations: Annotated[int, typer.Option("--permutations", metavar="K", help="Random permutations.")] = 16,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of tokens and permutations.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")] = False,
+) -> None:
+    """Run a model on permuted tokens: the gap max |f(xP) - P f(x)|, with its encoding, without, and shuffled."""
+    result = order_sensitivity(model, text=text, n_tokens=n_tokens, n_permutations=permutations, seed=seed)
+    if as_json:
+        typer.echo(json.dumps(asdict(result), indent=1, allow_nan=False))
+        return
+    _print(result)
+
+
+def _print(result: OrderSensitivity) -> None:
+    console = stdout_console()
+    print_paragraph(
+        f"{shown(result.name)}: {printable(result.model_type)}, {result.stack}, {result.scheme} positions; "
+        f"{result.n_tokens} tokens, {result.n_permutations} permutations, seed {result.seed}",
+        console,
+    )
+    console.print()
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
+    for header in ("encoding", "gap", "of max |f|"):
+        table.add_column(header, justify="left" if header == "encoding" else "right")
+    lines = (("as it is", result.gap), ("shuffled", result.gap_shuffled), ("zeroed", result.gap_zeroed))
+    for label, gap in (*lines, ("round-off", result.round_off)):
+        share = f"{gap / result.largest:.3g}" if result.largest else "undef"
+        table.add_row(label, f"{gap:.3g}", share)
+    console.print(table)
+    print_paragraph(
+        "gap: max |f(xP) - P f(x)| over permutations of the tokens, positions and channels of the last hidden state. "
+        "round-off: the same model in single against double precision.",
+        console,
+        bullet="- ",
+    )
+    if result.causal:
+        print_paragraph(
+            "The model is causal: its mask is order of its own, so the gap is not zero without the encoding.",
+            console,
+            bullet="- ",
+        )

@@ -1,0 +1,295 @@
+"""A checkpoint: its config and its tensors by name, in one file or many, read only as far as they are asked for."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posgeom.errors import CheckpointError
+from posgeom.messages import shown, shown_list
+from posgeom.models.files import Files, HubFiles, LocalFiles, check_name
+from posgeom.models.json_files import read_object
+from posgeom.models.pickle_file import PICKLE_SUFFIXES, PickleFile
+from posgeom.models.safetensors_file import SafetensorsFile, TensorEntry
+
+WRAPPERS = frozenset({"_orig_mod", "module", "model", "transformer", "base_model", "language_model"})
+"""Parts that wrapping puts before a tensor's name, in any number."""
+_INDEX_SUFFIX = ".index.json"
+_WEIGHTS = tuple(name + end for name in ("model.safetensors", "pytorch_model.bin") for end in ("", _INDEX_SUFFIX))
+
+
+class Store(Protocol):
+    """A file with tensors."""
+
+    path: Path
+    entries: Mapping[str, TensorEntry]
+    bytes_read: int
+
+    def read(self, name: str, rows: slice = ...) -> NDArray[Any]:
+        """Read a tensor, or some rows of it."""
+
+
+class Checkpoint:
+    """A model's config and tensors.
+
+    Parameters
+    ----------
+    name : str
+        As the user named it.
+    config : mapping or None
+        None where there is no ``config.json``.
+    files : mapping of str to LazyStore
+        The file of each tensor.
+
+    Attributes
+    ----------
+    name : str
+    config : mapping or None
+    """
+
+    def __init__(self, name: str, config: Mapping[str, Any] | None, files: Mapping[str, "LazyStore"]) -> None:
+        self.name = name
+        self.config = config
+        self._files = files
+        self._by_suffix: dict[str, list[str]] = {}
+        self._prefixes: frozenset[str] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Checkpoint {self.name}: {len(self._files):,} tensors>"
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the tensors, as stored."""
+        return list(self._files)
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes of tensors read so far."""
+        return sum(file.bytes_read for file in {id(file): file for file in self._files.values()}.values())
+
+    def find(self, name: str, prefixes: Iterable[str] = ()) -> str | None:
+        """The stored name of a tensor, whatever wrappers stand before it.
+
+        Parameters
+        ----------
+        name : str
+            Without prefixes.
+        prefixes : iterable of str
+            Parts that may stand before it, beside `WRAPPERS`.
+
+        Returns
+        -------
+        str or None
+
+        Raises
+        ------
+        CheckpointError
+            When several stored names could be meant.
+        """
+        allowed = WRAPPERS | frozenset(prefixes)
+        if allowed != self._prefixes:
+            self._by_suffix, self._prefixes = names_by_suffix(self._files, allowed), allowed
+        found = self._by_suffix.get(name, [])
+        if len(found) > 1:
+            raise CheckpointError(
+                f"{shown(self.name)} has {shown_list(found)}, which could all be {shown(name)}: name the tensor to use "
+                "with --tensor"
+            )
+        return found[0] if found else None
+
+    def locate(self, name: str, prefixes: Iterable[str] = ()) -> str:
+        """As `find`, of a tensor that must be there."""
+        found = self.find(name, prefixes)
+        if found is None:
+            raise CheckpointError(
+                f"{shown(self.name)} has no tensor {shown(name)}, which its model_type promises; it has "
+                f"{shown_list(sorted(self._files), 6)}"
+            )
+        return found
+
+    def entry(self, name: str) -> TensorEntry:
+        """Type and shape of a stored tensor."""
+        return self._store(name).entries[name]
+
+    def file_of(self, name: str) -> Path:
+        """The file that a stored tensor is in."""
+        return self._store(name).path
+
+    def read(self, name: str, rows: slice = slice(None)) -> NDArray[np.float64]:
+        """Read a stored tensor of real numbers, or some rows of it, in float64.
+
+        Raises
+        ------
+        CheckpointError
+            When it is missing, empty, of another type, or holds a number that is not finite.
+        """
+        store = self._store(name)
+        entry = store.entries[name]
+        if 0 in entry.shape:
+            raise CheckpointError(
+                f"{shown(store.path)}: tensor {shown(name)} has shape {entry.shape}, no values: a sharded optimizer "
+                "keeps them elsewhere; save a gathered checkpoint"
+            )
+        if entry.dtype == "BOOL" or not entry.shape:
+            raise CheckpointError(f"{shown(store.path)}: tensor {shown(name)} is no array of real numbers")
+        array = store.read(name, rows).astype(np.float64)
+        if not np.isfinite(array).all():
+            raise CheckpointError(f"{shown(store.path)}: tensor {shown(name)} holds a number that is not finite")
+        return array
+
+    def _store(self, name: str) -> Store:
+        if name not in self._files:
+            raise CheckpointError(
+                f"{shown(self.name)} has no tensor {shown(name)}: it has {shown_list(sorted(self._files), 8)}"
+            )
+        store = self._files[name].open()
+        if name not in store.entries:
+            raise CheckpointError(
+                f"{shown(store.path)} has no tensor {shown(name)}, which the index of {shown(self.name)} puts there"
+            )
+        return store
+
+
+class LazyStore:
+    """A file with tensors, opened when it is first needed.
+
+    Parameters
+    ----------
+    find : callable
+        Gives its path, and downloads it where it has to.
+    """
+
+    def __init__(self, find: Callable[[], Path]) -> None:
+        self._find = find
+        self._store: Store | None = None
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes of tensors read so far."""
+        return self._store.bytes_read if self._store else 0
+
+    def open(self) -> Store:
+        """The open file."""
+        if self._store is None:
+            self._store = open_store(self._find())
+        return self._store
+
+
+def open_store(path: Path) -> Store:
+    """Open a file with tensors, by its suffix.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    Store
+
+    Raises
+    ------
+    CheckpointError
+        When it cannot be read, or is of another kind.
+    """
+    if path.suffix in PICKLE_SUFFIXES:
+        return PickleFile(path)
+    if path.suffix != ".safetensors":
+        raise CheckpointError(
+            f"{shown(path)}: expected a model directory, a .safetensors file, or a hub name (owner/model)"
+        )
+    return SafetensorsFile(path)
+
+
+def open_checkpoint(model: str | Path) -> Checkpoint:
+    """Open a model's checkpoint; its tensors are read later, when they are asked for.
+
+    Parameters
+    ----------
+    model : str or Path
+        A directory with ``config.json`` and weights, a single .safetensors file (with a ``config.json`` beside it, or
+        none), or the name of a model on the hub.
+
+    Returns
+    -------
+    Checkpoint
+
+    Raises
+    ------
+    CheckpointError
+        When there is none, or it cannot be read.
+    """
+    path = Path(model)
+    if not str(model).strip():
+        raise CheckpointError(f"no model at {shown(model)}: expected a directory, a .safetensors file, or a hub name")
+    if path.is_file():
+        beside = LocalFiles(path.parent).find("config.json")
+        return _of_one_file(str(model), read_object(beside) if beside else None, path)
+    if path.is_dir():
+        return _from_files(LocalFiles(path))
+    name = str(model)
+    if name.startswith((".", "/", "~")) or name.count("/") > 1 or path.suffix in (".safetensors", *PICKLE_SUFFIXES):
+        raise CheckpointError(f"no model at {shown(name)}: expected a directory, a .safetensors file, or a hub name")
+    return _from_files(HubFiles(name))
+
+
+def _from_files(files: Files) -> Checkpoint:
+    config = files.find("config.json")
+    values = read_object(config) if config else None
+    for name in _WEIGHTS:
+        if (path := files.find(name)) is None:
+            continue
+        if name.endswith(_INDEX_SUFFIX):
+            return Checkpoint(files.name, values, _sharded(files, path))
+        return _of_one_file(files.name, values, path)
+    raise CheckpointError(f"{shown(files.name)} has no weights: expected one of {', '.join(_WEIGHTS)}")
+
+
+def _of_one_file(name: str, config: Mapping[str, Any] | None, path: Path) -> Checkpoint:
+    file = LazyStore(lambda: path)
+    return Checkpoint(name, config, dict.fromkeys(file.open().entries, file))
+
+
+def _sharded(files: Files, index: Path) -> dict[str, LazyStore]:
+    """The file of each tensor: the one that the index names, and no other."""
+    places = read_object(index).get("weight_map")
+    if not isinstance(places, dict) or not all(isinstance(name, str) for name in places.values()):
+        raise CheckpointError(f"{shown(index)} has no weight_map from tensors to files")
+    for name in set(places.values()):
+        check_name(name, str(index))
+    stores = {name: LazyStore(_finder(files, name, index)) for name in set(places.values())}
+    return {tensor: stores[name] for tensor, name in places.items()}
+
+
+def _finder(files: Files, name: str, index: Path) -> Callable[[], Path]:
+    def find() -> Path:
+        path = files.find(name)
+        if path is None:
+            raise CheckpointError(f"{shown(index)} names the file {shown(name)}, which is missing")
+        return path
+
+    return find
+
+
+def names_by_suffix(names: Iterable[str], allowed: frozenset[str]) -> dict[str, list[str]]:
+    """Names of tensors by what is left of them without leading parts that may stand there.
+
+    Parameters
+    ----------
+    names : iterable of str
+    allowed : frozenset of str
+
+    Returns
+    -------
+    dict of str to list of str
+    """
+    found: dict[str, list[str]] = {}
+    for name in names:
+        parts = name.split(".")
+        start = 0
+        found.setdefault(name, []).append(name)
+        while start < len(parts) - 1 and parts[start] in allowed:
+            start += 1
+            found.setdefault(".".join(parts[start:]), []).append(name)
+    return found

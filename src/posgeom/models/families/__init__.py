@@ -1,0 +1,1 @@
+"""Model families, one file each; `posgeom.models.registry` finds them by ``model_type``."""

@@ -1,0 +1,111 @@
+"""Files of a model: in a local directory that they may not leave, or on the Hugging Face hub, each when needed."""
+
+from pathlib import Path
+from typing import Protocol
+
+from posgeom.errors import CheckpointError
+from posgeom.messages import one_line, shown
+
+
+class Files(Protocol):
+    """Files of a model by name."""
+
+    name: str
+
+    def find(self, name: str) -> Path | None:
+        """The path of a file, or None where there is none.
+
+        Raises
+        ------
+        CheckpointError
+            When the name or a link leads out of the model's directory.
+        """
+
+
+class LocalFiles:
+    """Files of a directory.
+
+    Names must be plain, without ``..``, and links may lead only to files of the same directory; or, in the cache of
+    the Hugging Face hub, from ``snapshots`` to the ``blobs`` beside it.
+
+    Parameters
+    ----------
+    directory : Path
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.name = str(directory)
+        real = directory.resolve()
+        self._allowed = [real]
+        if real.parent.name == "snapshots":
+            self._allowed.append(real.parent.parent / "blobs")
+
+    def find(self, name: str) -> Path | None:
+        """The path of a file, or None where there is none."""
+        check_name(name, self.name)
+        path = self.directory / name
+        if not path.is_file():
+            return None
+        if not any(path.resolve().is_relative_to(root) for root in self._allowed):
+            raise CheckpointError(
+                f"{shown(path)} is a link out of its directory, which is not followed: name the file itself, or put a "
+                "copy there"
+            )
+        return path
+
+
+class HubFiles:
+    """Files of a model on the hub, each downloaded when it is asked for, or taken from the local cache.
+
+    Parameters
+    ----------
+    name : str
+        ``owner/model``.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def find(self, name: str) -> Path | None:
+        """The path of a file, or None where the hub and the cache have none."""
+        from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
+        from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError
+
+        check_name(name, self.name)
+        try:
+            # Fails at once without a network, where a download would try again for half a minute.
+            get_hf_file_metadata(hf_hub_url(self.name, name))
+            return Path(hf_hub_download(self.name, name))
+        except RepositoryNotFoundError:
+            raise CheckpointError(
+                f"no model {shown(self.name)}: neither a file or directory here nor a model on the hub"
+            ) from None
+        except EntryNotFoundError:
+            return None
+        except Exception as unreachable:  # noqa: BLE001  network, cache and validation errors have no common root
+            return self._cached(name, unreachable)
+
+    def _cached(self, name: str, unreachable: Exception) -> Path | None:
+        from huggingface_hub import hf_hub_download
+
+        def cached(wanted: str) -> Path | None:
+            try:
+                return Path(hf_hub_download(self.name, wanted, local_files_only=True))
+            except Exception:  # noqa: BLE001  as in the caller
+                return None
+
+        found = cached(name)
+        if found or cached("config.json"):
+            return found
+        raise CheckpointError(
+            f"no model {shown(self.name)} here, and none available from the hub ({one_line(unreachable)[:120]}): "
+            "expected a directory, a .safetensors file, or a hub name (owner/model)"
+        ) from None
+
+
+def check_name(name: str, model: str) -> None:
+    """Refuse the name of a file that could lie outside its model's directory."""
+    parts = name.replace("\\", "/").split("/")
+    if not name or not name.isprintable() or any(part in ("", ".", "..") for part in parts) or ":" in parts[0]:
+        raise CheckpointError(f"{shown(model)} names the file {shown(name, 100)}: expected one inside its directory")

@@ -1,0 +1,140 @@
+"""Taking the encoding of position out of a running torch model, or shuffling it, for as long as a block lasts."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import singledispatch
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posgeom.errors import CheckpointError
+from posgeom.messages import shown
+from posgeom.models.checkpoint import WRAPPERS, names_by_suffix
+from posgeom.models.family import Alibi, NoPositions, PositionTable, Rotary, Stack, T5Bias
+from posgeom.models.model import Model
+
+How = Literal["zeroed", "shuffled"]
+_ALIBI_METHODS = ("build_alibi_tensor", "build_mpt_alibi_tensor")
+
+
+@contextmanager
+def altered(torch_model: Any, model: Model, stack: Stack, how: How, order: NDArray[np.int64]) -> Iterator[None]:
+    """Zero or shuffle every positional scheme of a stack inside the block.
+
+    Parameters
+    ----------
+    torch_model : torch.nn.Module
+    model : Model
+    stack : Stack
+    how : {"zeroed", "shuffled"}
+    order : ndarray of int, shape (n,)
+        Where shuffled positions go.
+
+    Raises
+    ------
+    CheckpointError
+        When the running model does not have what its family promises.
+    """
+    with ExitStack() as undo:
+        for positions in (stack.positions, *stack.also):
+            _alter(positions, torch_model, model, how, order, undo)
+        yield
+
+
+@singledispatch
+def _alter(positions: object, *_: Any) -> None:
+    raise TypeError(f"positions of type {type(positions).__name__}: expected one of those in posgeom.models.family")
+
+
+@_alter.register
+def _(
+    positions: PositionTable, torch_model: Any, model: Model, how: How, order: NDArray[np.int64], undo: ExitStack
+) -> None:
+    weight = _parameter(torch_model, model, positions.tensor)
+    rows = positions.offset + np.arange(order.size)
+    _replace(weight, rows, positions.offset + order, how, undo)
+
+
+@_alter.register
+def _(positions: T5Bias, torch_model: Any, model: Model, how: How, order: NDArray[np.int64], undo: ExitStack) -> None:
+    weight = _parameter(torch_model, model, positions.tensor)
+    buckets = np.random.default_rng(int(order[0])).permutation(weight.shape[0])
+    _replace(weight, np.arange(weight.shape[0]), buckets, how, undo)
+
+
+@_alter.register
+def _(positions: Rotary, torch_model: Any, model: Model, how: How, order: NDArray[np.int64], undo: ExitStack) -> None:  # noqa: ARG001
+    import torch
+
+    def turned(_: Any, __: Any, output: Any) -> Any:
+        cosines, sines = output
+        if how == "zeroed":
+            return torch.hypot(cosines, sines), torch.zeros_like(sines)  # keeps an attention factor
+        chosen = torch.as_tensor(order)
+        return cosines[..., chosen, :], sines[..., chosen, :]
+
+    modules = [m for m in torch_model.modules() if type(m).__name__.endswith("RotaryEmbedding")]
+    for module in modules:
+        undo.callback(module.register_forward_hook(turned).remove)
+    tables = [] if modules else [m.embed_positions for m in torch_model.modules() if hasattr(m, "embed_positions")]
+    for table in tables:  # GPT-J: sines in the first half, cosines in the second
+        _turn_table(table, how, order, undo)
+    if not modules and not tables:
+        raise CheckpointError(f"{shown(model.checkpoint.name)}: no rotary module was found in the running model")
+
+
+@_alter.register
+def _(positions: Alibi, torch_model: Any, model: Model, how: How, order: NDArray[np.int64], undo: ExitStack) -> None:  # noqa: ARG001
+    found = [(m, name) for m in torch_model.modules() for name in _ALIBI_METHODS if hasattr(m, name)]
+    if not found:
+        raise CheckpointError(f"{shown(model.checkpoint.name)}: no ALiBi bias was found in the running model")
+    for module, name in found:
+        setattr(module, name, _changed_bias(getattr(module, name), how, order))
+        undo.callback(delattr, module, name)
+
+
+@_alter.register
+def _(positions: NoPositions, *_: Any) -> None:  # noqa: ARG001
+    return
+
+
+def _changed_bias(build: Callable[..., Any], how: How, order: NDArray[np.int64]) -> Callable[..., Any]:
+    import torch
+
+    def changed(*arguments: Any, **options: Any) -> Any:
+        bias = build(*arguments, **options)
+        if how == "zeroed":
+            return torch.zeros_like(bias)
+        out = bias.clone()
+        out[..., -order.size :] = bias[..., -order.size :][..., torch.as_tensor(order)]
+        return out
+
+    return changed
+
+
+def _parameter(torch_model: Any, model: Model, name: str) -> Any:
+    """A parameter of the running model by its name in the family."""
+    names = [stored for stored, _ in torch_model.named_parameters(remove_duplicate=False)]
+    found = names_by_suffix(names, WRAPPERS | model.tensors.prefixes).get(name, [])
+    if len(found) != 1:
+        raise CheckpointError(f"{shown(model.checkpoint.name)}: the running model has no parameter {shown(name)}")
+    return torch_model.get_parameter(found[0]).data
+
+
+def _replace(weight: Any, rows: NDArray[np.int64], sources: NDArray[np.int64], how: How, undo: ExitStack) -> None:
+    import torch
+
+    kept, place = weight.clone(), torch.as_tensor(rows)
+    undo.callback(weight.copy_, kept)
+    weight[place] = 0 if how == "zeroed" else kept[torch.as_tensor(sources)]
+
+
+def _turn_table(table: Any, how: How, order: NDArray[np.int64], undo: ExitStack) -> None:
+    kept = table.clone()
+    undo.callback(table.copy_, kept)
+    if how == "zeroed":
+        half = table.shape[1] // 2
+        table[:, :half], table[:, half:] = 0, 1
+    else:
+        table[: order.size] = kept[order]

@@ -1,0 +1,127 @@
+"""A model: its checkpoint, and what its family says of it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from posgeom.errors import CheckpointError
+from posgeom.messages import shown
+from posgeom.models.by_hand import ByHand, named_by_hand
+from posgeom.models.checkpoint import Checkpoint, open_checkpoint
+from posgeom.models.config import ModelConfig
+from posgeom.models.family import Family, PositionTable, Stack, T5Bias
+from posgeom.models.query_key import HeadShape, QueryKey, Tensors
+from posgeom.models.registry import GROUP, find_family, model_types
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A model's checkpoint, understood.
+
+    Attributes
+    ----------
+    checkpoint : Checkpoint
+    model_type : str or None
+        None where there is no config.
+    stacks : tuple of Stack
+        Those that the checkpoint has weights of.
+    tensors : Tensors
+    """
+
+    checkpoint: Checkpoint
+    model_type: str | None
+    stacks: tuple[Stack, ...]
+    tensors: Tensors
+
+    def __repr__(self) -> str:
+        return f"<Model {self.checkpoint.name}: {self.model_type}, {', '.join(stack.name for stack in self.stacks)}>"
+
+    def stack(self, name: str | None = None) -> Stack:
+        """The stack of a name; by default the first.
+
+        Raises
+        ------
+        CheckpointError
+            When there is none of that name.
+        """
+        if name is None:
+            return self.stacks[0]
+        for stack in self.stacks:
+            if stack.name == name:
+                return stack
+        raise CheckpointError(
+            f"{shown(self.checkpoint.name)} has no stack {shown(name)}: it has {', '.join(s.name for s in self.stacks)}"
+        )
+
+    def query_key(self, stack: Stack, layer: int) -> QueryKey:
+        """Query and key projections of a layer.
+
+        Raises
+        ------
+        CheckpointError
+            When they are missing, of another shape than the config says, or not named.
+        """
+        if stack.layout is None:
+            raise CheckpointError(
+                f"{shown(self.checkpoint.name)}: name its query and key projections too, with --query and --key"
+            )
+        if stack.n_heads % stack.n_key_heads:
+            raise CheckpointError(
+                f"{shown(self.checkpoint.name)}: {stack.n_heads} query heads cannot share {stack.n_key_heads} key heads"
+            )
+        shape = HeadShape(stack.n_heads, stack.n_key_heads, stack.head_dim, stack.width)
+        return stack.layout.read(self.tensors, layer, shape)
+
+
+def open_model(model: str | Path, by_hand: ByHand | None = None) -> Model:
+    """Open a model's checkpoint and find its family by ``model_type``.
+
+    Parameters
+    ----------
+    model : str or Path
+        A directory, a .safetensors file, or the name of a model on the hub.
+    by_hand : ByHand, optional
+        Tensors to use where the family is not known, or instead of what it says.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    CheckpointError
+        When the checkpoint cannot be read, or no family is known and no tensor named.
+    """
+    checkpoint = open_checkpoint(model)
+    config = ModelConfig(checkpoint.config or {}, checkpoint.name)
+    given = config.get("model_type")
+    kind = given if isinstance(given, str) else None
+    if by_hand is not None and by_hand.given:
+        stack = named_by_hand(checkpoint, config, by_hand)
+        return Model(checkpoint, kind, (stack,), Tensors(checkpoint, frozenset()))
+    family = find_family(kind) if kind else None
+    if family is None:
+        raise CheckpointError(_unknown(checkpoint, kind))
+    tensors = Tensors(checkpoint, family.prefixes)
+    return Model(checkpoint, kind, _present(family, config, tensors), tensors)
+
+
+def _present(family: Family, config: ModelConfig, tensors: Tensors) -> tuple[Stack, ...]:
+    """The stacks that a checkpoint has: an encoder alone may have been saved. The first where it has none."""
+    stacks = family.stacks(config)
+    if len(stacks) == 1:
+        return stacks
+    found = tuple(
+        s
+        for s in stacks
+        if not isinstance(s.positions, PositionTable | T5Bias) or tensors.find(s.positions.tensor) is not None
+    )
+    return found or stacks[:1]
+
+
+def _unknown(checkpoint: Checkpoint, kind: str | None) -> str:
+    what = f"has model_type {shown(kind, 60)}, which is not known" if kind else "has no config.json with a model_type"
+    return (
+        f"{shown(checkpoint.name)} {what} (known: {', '.join(model_types())}): name its position table with --tensor "
+        f"NAME and --offset ROWS, its projections with --query and --key; or add a family by an entry point in the "
+        f"group {GROUP} of a package of yours"
+    )

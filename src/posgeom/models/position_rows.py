@@ -1,0 +1,190 @@
+"""The rows of a position table that stand for positions: what comes before them, and where training has not been."""
+
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posgeom.errors import CheckpointError
+from posgeom.messages import shown
+from posgeom.models.family import PositionTable
+from posgeom.models.query_key import Tensors
+
+UNTRAINED_SIGMAS = 5.0
+LEAST_WIDTH = 100
+"""Narrower rows are too few numbers to tell a trained row from a fresh one."""
+
+
+@dataclass(frozen=True)
+class UntrainedTail:
+    """A run at the end of a table that looks as it was initialised.
+
+    Attributes
+    ----------
+    start : int
+        First position of it.
+    mean_norm, initial_norm : float
+        Mean norm of its rows, and initial_std sqrt(d).
+    """
+
+    start: int
+    mean_norm: float
+    initial_norm: float
+
+    @property
+    def rule(self) -> str:
+        """What makes it untrained."""
+        return (
+            f"norm within {UNTRAINED_SIGMAS:g} standard deviations of initializer_range sqrt(d) = "
+            f"{self.initial_norm:.4g}, and as orthogonal to the row before as chance makes it"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PositionRows:
+    """A position table, read.
+
+    Attributes
+    ----------
+    tensor : str
+        Its stored name.
+    file : Path
+    dtype : str
+    shape : tuple of int
+        As stored.
+    points : ndarray of float, shape (n_positions, d)
+        Row i is the vector of position i.
+    offset : int
+        Rows before that of position 0.
+    padding_row : int or None
+    zero_positions : tuple of int
+        Positions whose vector is zero.
+    n_special : int
+    grid : tuple of int or None
+    untrained : UntrainedTail or None
+        None also where it cannot be told: a narrow table, or one not drawn from a Gaussian.
+    """
+
+    tensor: str
+    file: Path
+    dtype: str
+    shape: tuple[int, ...]
+    points: NDArray[np.float64]
+    offset: int
+    padding_row: int | None
+    zero_positions: tuple[int, ...]
+    n_special: int
+    grid: tuple[int, int] | None
+    untrained: UntrainedTail | None
+
+    @property
+    def n_trained(self) -> int:
+        """Positions before the untrained tail."""
+        return self.points.shape[0] if self.untrained is None else self.untrained.start
+
+
+def read_positions(tensors: Tensors, table: PositionTable) -> PositionRows:
+    """Read a position table.
+
+    Parameters
+    ----------
+    tensors : Tensors
+    table : PositionTable
+
+    Returns
+    -------
+    PositionRows
+
+    Raises
+    ------
+    CheckpointError
+        When it is missing, has no rows for positions, or does not fit what its family says.
+    """
+    checkpoint = tensors.checkpoint
+    stored = checkpoint.locate(table.tensor, tensors.prefixes)
+    entry = checkpoint.entry(stored)
+    what = f"{shown(checkpoint.name)}: tensor {shown(stored)}"
+    matrix = checkpoint.read(stored)
+    while matrix.ndim > 2 and matrix.shape[0] == 1:
+        matrix = matrix[0]
+    if matrix.ndim != 2:
+        raise CheckpointError(f"{what} has shape {entry.shape}: expected (rows, width)")
+    if matrix.shape[0] - table.offset < 2:
+        raise CheckpointError(
+            f"{what} has {matrix.shape[0]} rows and positions start at row {table.offset}: expected at least 2 "
+            "positions"
+        )
+    points = matrix[table.offset :]
+    if table.grid is not None and points.shape[0] != table.n_special + table.grid[0] * table.grid[1]:
+        raise CheckpointError(
+            f"{what} has {points.shape[0]} rows, by its config {table.n_special} special ones and a grid of "
+            f"{table.grid[0]} x {table.grid[1]}"
+        )
+    zeros = np.flatnonzero(~points.any(axis=1))
+    tail = None if table.initial_std is None else untrained_tail(points, table.initial_std)
+    return PositionRows(
+        stored,
+        checkpoint.file_of(stored),
+        entry.dtype,
+        entry.shape,
+        points,
+        table.offset,
+        table.padding_row,
+        tuple(zeros.tolist()),
+        table.n_special,
+        table.grid,
+        tail,
+    )
+
+
+def untrained_tail(points: NDArray[np.float64], initial_std: float) -> UntrainedTail | None:
+    """The run at the end of a table that looks as it was initialised.
+
+    A row of d numbers from N(0, s^2) has norm s sqrt(d) to within a share 1 / sqrt(2d), and cosine 0 to within
+    1 / sqrt(d) with the row before it, whether that one is trained or not. Both are asked for to within
+    `UNTRAINED_SIGMAS`: the norm alone can be met by trained rows, whose neighbours are alike.
+
+    Parameters
+    ----------
+    points : ndarray of float, shape (n, d)
+    initial_std : float
+        s.
+
+    Returns
+    -------
+    UntrainedTail or None
+        None where no row is, or d is below `LEAST_WIDTH`.
+    """
+    width = points.shape[1]
+    if width < LEAST_WIDTH or not initial_std > 0:
+        return None
+    norms = np.linalg.norm(points, axis=1)
+    initial_norm = initial_std * sqrt(width)
+    fresh = np.abs(norms / initial_norm - 1) <= UNTRAINED_SIGMAS / sqrt(2 * width)
+    products = np.abs((points[1:] * points[:-1]).sum(axis=1))
+    fresh[1:] &= products <= UNTRAINED_SIGMAS / sqrt(width) * norms[1:] * norms[:-1]
+    trained = np.flatnonzero(~fresh)
+    start = int(trained[-1]) + 1 if trained.size else 0
+    if start == norms.size:
+        return None
+    return UntrainedTail(start, float(norms[start:].mean()), initial_norm)
+
+
+def positions_of_mask(mask: ArrayLike) -> NDArray[np.int64]:
+    """Positions of the tokens of padded sequences, counted over real tokens; -1 for padding.
+
+    A left-padded mask [0, 0, 1, 1, 1] puts real positions at 0, 1, 2.
+
+    Parameters
+    ----------
+    mask : array_like, shape (..., length)
+        1 for a token, 0 for padding.
+
+    Returns
+    -------
+    ndarray of int, the shape of `mask`
+    """
+    real = np.asarray(mask) != 0
+    return np.where(real, np.cumsum(real, axis=-1) - 1, -1).astype(np.int64)

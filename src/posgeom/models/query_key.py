@@ -1,0 +1,155 @@
+"""Query and key projections taken out of a checkpoint, head by head, however they are stored."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posgeom.errors import CheckpointError
+from posgeom.messages import shown
+from posgeom.models.checkpoint import Checkpoint
+
+
+@dataclass(frozen=True, eq=False)
+class QueryKey:
+    """Projections of one layer: q = W_Q x + b_Q, and k likewise.
+
+    Attributes
+    ----------
+    query : ndarray of float, shape (heads, head_dim, width)
+        W_Q by head, out x in.
+    key : ndarray of float, shape (key_heads, head_dim, width)
+        Fewer heads than of queries where groups share one.
+    query_bias, key_bias : ndarray of float, shapes (heads, head_dim) and (key_heads, head_dim)
+        Zero where there is none.
+    """
+
+    query: NDArray[np.float64]
+    key: NDArray[np.float64]
+    query_bias: NDArray[np.float64]
+    key_bias: NDArray[np.float64]
+
+    def key_head(self, head: int) -> int:
+        """The key head of a query head: with 14 and 2, queries 0 to 6 use key head 0, 7 to 13 key head 1."""
+        return head * int(self.key.shape[0]) // int(self.query.shape[0])
+
+
+@dataclass(frozen=True)
+class HeadShape:
+    """Sizes that a config gives.
+
+    Attributes
+    ----------
+    n_heads, n_key_heads, head_dim, width : int
+    """
+
+    n_heads: int
+    n_key_heads: int
+    head_dim: int
+    width: int
+
+
+class Layout(Protocol):
+    """How a checkpoint stores queries and keys."""
+
+    def read(self, tensors: "Tensors", layer: int, shape: HeadShape) -> QueryKey:
+        """The projections of a layer.
+
+        Raises
+        ------
+        CheckpointError
+            When tensors are missing, or of another shape than the config says.
+        """
+
+
+@dataclass(frozen=True)
+class Tensors:
+    """Tensors of a checkpoint by their names in a family.
+
+    Attributes
+    ----------
+    checkpoint : Checkpoint
+    prefixes : frozenset of str
+    """
+
+    checkpoint: Checkpoint
+    prefixes: frozenset[str]
+
+    def find(self, name: str) -> str | None:
+        """The stored name of a tensor, or None."""
+        return self.checkpoint.find(name, self.prefixes)
+
+    def read(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """A tensor of a known shape."""
+        stored = self.checkpoint.locate(name, self.prefixes)
+        got = self.checkpoint.entry(stored).shape
+        if got != shape:
+            raise CheckpointError(
+                f"{shown(self.checkpoint.name)}: tensor {shown(stored)} has shape {got}, by its config it has {shape}"
+            )
+        return self.checkpoint.read(stored)
+
+    def read_optional(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """A tensor that may be missing: zeros then."""
+        return np.zeros(shape) if self.find(name) is None else self.read(name, shape)
+
+
+@dataclass(frozen=True)
+class Separate:
+    """Queries and keys in tensors of their own, stored out x in.
+
+    Attributes
+    ----------
+    query, key : str
+        Names without ``.weight``, with ``{layer}`` for the layer.
+    """
+
+    query: str
+    key: str
+
+    def read(self, tensors: Tensors, layer: int, shape: HeadShape) -> QueryKey:
+        """The projections of a layer."""
+        parts = []
+        for pattern, heads in ((self.query, shape.n_heads), (self.key, shape.n_key_heads)):
+            name, rows = pattern.format(layer=layer), heads * shape.head_dim
+            weight = tensors.read(f"{name}.weight", (rows, shape.width))
+            bias = tensors.read_optional(f"{name}.bias", (rows,))
+            parts.append((weight.reshape(heads, shape.head_dim, shape.width), bias.reshape(heads, shape.head_dim)))
+        return QueryKey(parts[0][0], parts[1][0], parts[0][1], parts[1][1])
+
+
+@dataclass(frozen=True)
+class Fused:
+    """Queries, keys and values in one tensor.
+
+    Attributes
+    ----------
+    tensor : str
+        Name without ``.weight``, with ``{layer}`` for the layer.
+    order : {"blocks", "heads"}
+        All queries, then all keys, then all values; or query, key and value of one head after the other.
+    transposed : bool
+        Whether it is stored in x out (the Conv1D of GPT-2).
+    """
+
+    tensor: str
+    order: Literal["blocks", "heads"]
+    transposed: bool = False
+
+    def read(self, tensors: Tensors, layer: int, shape: HeadShape) -> QueryKey:
+        """The projections of a layer."""
+        name, rows = self.tensor.format(layer=layer), 3 * shape.n_heads * shape.head_dim
+        stored = (shape.width, rows) if self.transposed else (rows, shape.width)
+        weight = tensors.read(f"{name}.weight", stored)
+        bias = tensors.read_optional(f"{name}.bias", (rows,))
+        query, key = self._split(weight.T if self.transposed else weight, shape)
+        query_bias, key_bias = self._split(bias[:, None], shape)
+        return QueryKey(query, key, query_bias[..., 0], key_bias[..., 0])
+
+    def _split(self, rows: NDArray[np.float64], shape: HeadShape) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if self.order == "blocks":
+            parts = rows.reshape(3, shape.n_heads, shape.head_dim, -1)
+            return parts[0], parts[1]
+        parts = rows.reshape(shape.n_heads, 3, shape.head_dim, -1)
+        return parts[:, 0], parts[:, 1]

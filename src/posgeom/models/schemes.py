@@ -1,0 +1,78 @@
+"""The settings of a model's positional scheme, as plain values."""
+
+from functools import singledispatch
+from typing import Any
+
+from posgeom.encodings.alibi import alibi_slopes
+from posgeom.encodings.catalog import plain
+from posgeom.encodings.rope_config import read_rope_config
+from posgeom.models.config import errors_name
+from posgeom.models.family import Alibi, NoPositions, PositionTable, Rotary, T5Bias
+from posgeom.models.query_key import Tensors
+
+
+@singledispatch
+def describe(positions: object, tensors: Tensors) -> dict[str, Any]:  # noqa: ARG001
+    """Settings of a scheme.
+
+    Parameters
+    ----------
+    positions : PositionScheme
+    tensors : Tensors
+        Where its tensors are.
+
+    Returns
+    -------
+    dict
+        JSON-serialisable.
+
+    Raises
+    ------
+    PosgeomError
+        When its tensor is missing, or the config lacks what a rotation needs.
+    """
+    raise TypeError(f"positions of type {type(positions).__name__}: expected one of those in posgeom.models.family")
+
+
+@describe.register
+def _(positions: PositionTable, tensors: Tensors) -> dict[str, Any]:  # noqa: ARG001
+    return {"initial_std": positions.initial_std, "projection": positions.projection}
+
+
+@describe.register
+def _(positions: Rotary, tensors: Tensors) -> dict[str, Any]:
+    with errors_name(tensors.checkpoint.name):
+        settings = read_rope_config(positions.config)
+    return {
+        "base": settings.base,
+        "head_dim": settings.n_dims,
+        "rotated_share": settings.partial,
+        "pairing": positions.pairing,
+        "scaling": plain(settings.scaling),
+        "form": "orbit",
+    }
+
+
+@describe.register
+def _(positions: Alibi, tensors: Tensors) -> dict[str, Any]:  # noqa: ARG001
+    slopes = alibi_slopes(positions.n_heads, max_bias=positions.max_bias)
+    return {"n_heads": positions.n_heads, "max_bias": positions.max_bias, "slopes": slopes.tolist(), "form": "kernel"}
+
+
+@describe.register
+def _(positions: T5Bias, tensors: Tensors) -> dict[str, Any]:
+    stored = tensors.checkpoint.locate(positions.tensor, tensors.prefixes)
+    buckets, heads = tensors.checkpoint.entry(stored).shape
+    return {
+        "tensor": stored,
+        "n_buckets": buckets,
+        "n_heads": heads,
+        "max_distance": positions.max_distance,
+        "causal": positions.causal,
+        "form": "mds",
+    }
+
+
+@describe.register
+def _(positions: NoPositions, tensors: Tensors) -> dict[str, Any]:  # noqa: ARG001
+    return {}
