@@ -13,7 +13,7 @@ import posgeom
 from posgeom.corpus import counting
 from posgeom.corpus.cluster import client as dask_client
 from posgeom.corpus.cluster import tasks
-from posgeom.corpus.cluster.client import run_tasks
+from posgeom.corpus.cluster.client import connected, run_tasks
 from posgeom.corpus.cluster.job import environment
 from posgeom.corpus.counting import count
 from posgeom.corpus.documents import ReadOptions
@@ -101,6 +101,7 @@ def test_half_written_counts_are_made_again(on_cluster: Count, corpus: Path, tmp
         ({"tokenizer": "chars"}, "tokenizer 'whitespace', not 'chars'"),
         ({"options": ReadOptions(utf8_errors="replace")}, "treatment of invalid UTF-8 'strict', not 'replace'"),
         ({"partition_size": 5000}, "partition size '4000', not '5000'"),
+        ({"partition_size": None}, "partition size '4000', not left out"),
     ],
 )
 def test_other_settings_are_refused(corpus: Path, tmp_path: Path, settings: dict[str, Any], message: str) -> None:
@@ -290,6 +291,14 @@ def test_impossible_requests_are_refused(
     with pytest.raises(error, match=message):
         count(corpus, **({"engine": "dask"} | settings))
     assert [p.name for p in tmp_path.iterdir()] == ["corpus"]
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://host", "http://host:8786", "tcp://host:port", ""])
+def test_no_client_is_made_for_what_is_no_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # One that never had a connection waits half a minute for its end, and leaves a traceback.
+    monkeypatch.setattr(dask_client, "Client", lambda *_, **__: pytest.fail("a client was made"))
+    with pytest.raises(CountsError, match=f"no Dask scheduler at '{address}'"), connected(address, 1):
+        pass
 
 
 def test_the_extra_is_named_where_it_is_missing(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:

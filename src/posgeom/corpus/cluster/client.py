@@ -11,6 +11,8 @@ from itertools import islice
 from typing import Any
 
 from distributed import Client, Future, KilledWorker, LocalCluster, as_completed
+from distributed.comm.addressing import parse_address, parse_host_port
+from distributed.comm.registry import get_backend
 
 from posgeom.corpus.cluster.interrupts import undisturbed
 from posgeom.corpus.cluster.job import SAME_EVERYWHERE
@@ -47,6 +49,8 @@ def connected(scheduler: str | None, n_workers: int) -> Iterator[Client]:
         stack.enter_context(_quiet())
         address = scheduler if scheduler is not None else stack.enter_context(_local_cluster(n_workers))
         try:
+            if scheduler is not None:
+                _check_address(scheduler)
             client = Client(address, set_as_default=False, timeout=_CONNECT_SECONDS)
         except (OSError, ValueError) as error:
             raise CountsError(
@@ -56,6 +60,14 @@ def connected(scheduler: str | None, n_workers: int) -> Iterator[Client]:
         stack.callback(_close, client)
         _check_versions(client)
         yield client
+
+
+def _check_address(address: str) -> None:
+    """Refuse what is no address before there is a client, which would try to close what it never opened."""
+    scheme, where = parse_address(address)
+    get_backend(scheme)
+    if scheme in ("tcp", "tls"):
+        parse_host_port(where)
 
 
 @contextmanager

@@ -127,8 +127,12 @@ def claim(directory: RunDirectory, job: Job, partitions: Sequence[Partition], si
 def _other_settings(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> str:
     for name in mine.keys() | theirs.keys() if mine.keys() != theirs.keys() else mine:
         if theirs.get(name) != mine.get(name):
-            return f"{name} {shown(theirs.get(name), 80)}, not {shown(mine.get(name), 80)}"
+            return f"{name} {_shown_setting(theirs.get(name))}, not {_shown_setting(mine.get(name))}"
     return ""
+
+
+def _shown_setting(value: object) -> str:
+    return "left out" if value is None else shown(value, 80)
 
 
 def _other_files(theirs: Sequence[Mapping[str, Any]], mine: Sequence[Mapping[str, Any]]) -> str:
