@@ -84,15 +84,7 @@ def command(
     ] = None,
     folds: o.FoldsOption = DEFAULT_N_FOLDS,
     group: o.GroupOption = None,
-    metric: Annotated[
-        o.MetricName,
-        typer.Option(
-            "--metric",
-            metavar="NAME",
-            help="Distance between distributions: hellinger, hellinger-normalized, fisher-rao, jensen-shannon or "
-            "total-variation.",
-        ),
-    ] = "hellinger",
+    metric: o.MetricOption = "hellinger",
     encoding: Annotated[
         list[str] | None,
         typer.Option(

@@ -23,6 +23,7 @@ from posgeom.models.layers import frequencies_of, layer_scores
 from posgeom.models.model import open_model
 from posgeom.models.rotary_kernel import TokenFrequencies
 from posgeom.report.files import staged_directory
+from posgeom.report.heatmap import can_draw
 from posgeom.report.layers import layers_document, print_layers, write_layers
 
 EPILOG = """Examples:
@@ -84,15 +85,17 @@ def command(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Write layers.json, layers.parquet, heatmap.csv (layer by head) and kernels there.",
+            help="Write layers.json, layers.parquet, kernels and a heat map of layers by heads (.csv; .svg and .png "
+            "with the extra report) there.",
             show_default=False,
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")] = False,
     convention: Annotated[
-        Literal["sound", "paper"], typer.Option("--convention", help="How the geometry is estimated; input.")
+        Literal["sound", "paper"],
+        typer.Option("--convention", metavar="NAME", help="sound or paper: how the geometry is estimated; input."),
     ] = "sound",
-    metric: Annotated[o.MetricName, typer.Option("--metric", help="Distance between distributions.")] = "hellinger",
+    metric: o.MetricOption = "hellinger",
     tensor: TensorOption = None,
     offset: OffsetOption = 0,
     query: Annotated[
@@ -177,6 +180,8 @@ def command(
     print_layers(result, console, heads=heads)
     if out:
         console.print(f"written to {shown(out)}: {', '.join(names)}")
+        if not can_draw():
+            console.print("pip install 'posgeom[report]' draws the heat map")
 
 
 def _stored(context: typer.Context, files: list[Path]) -> PositionCounts:

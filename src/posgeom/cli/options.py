@@ -142,3 +142,12 @@ CountsOption = Annotated[
     ),
 ]
 MetricName = Literal["hellinger", "hellinger-normalized", "fisher-rao", "jensen-shannon", "total-variation"]
+MetricOption = Annotated[
+    MetricName,
+    typer.Option(
+        "--metric",
+        metavar="NAME",
+        help="Distance between distributions: hellinger, hellinger-normalized, fisher-rao, jensen-shannon or "
+        "total-variation.",
+    ),
+]
