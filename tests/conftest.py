@@ -25,12 +25,6 @@ def bert(data_dir: Path) -> Path:
     return data_dir / "bert-uncased" / "tokenizer.json"
 
 
-@pytest.fixture(scope="session")
-def imdb(data_dir: Path, bert: Path) -> PositionCounts:
-    """Counts of the training reviews of IMDB, which several files of tests use."""
-    return count(data_dir / "imdb.parquet", bert, n_positions=256)
-
-
 def make_counts(per_fold: np.ndarray, vocab_size: int | None = None) -> PositionCounts:
     """Counts from a dense array of shape (folds, positions, tokens)."""
     array = np.asarray(per_fold)
@@ -45,3 +39,9 @@ def make_counts(per_fold: np.ndarray, vocab_size: int | None = None) -> Position
         documents=array.sum(axis=2).max(axis=1).astype(np.int64),
         empty_documents=0,
     )
+
+
+@pytest.fixture(scope="session")
+def imdb(data_dir: Path, bert: Path) -> PositionCounts:
+    """Counts of the training reviews of IMDB, which several files of tests use."""
+    return count(data_dir / "imdb.parquet", bert, n_positions=256)

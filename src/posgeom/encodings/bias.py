@@ -46,7 +46,7 @@ class Bias:
     drop: Callable[[Positions], NDArray[np.float64]] | None = None
 
     def __repr__(self) -> str:
-        return f"<Bias: {self.n_heads} heads, {'causal' if self.causal else 'symmetric'}>"
+        return f"<Bias: {self.n_heads} heads, {'causal' if self.causal else 'both directions'}>"
 
     def at_lags(self, lags: Positions) -> NDArray[np.float64]:
         """Bias at each query - key, shape (heads, m), of a bias that depends on it alone; the future is -inf.
