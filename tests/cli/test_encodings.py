@@ -29,7 +29,7 @@ def test_one_scheme(run: Run, name: str) -> None:
 
 def test_json(run: Run) -> None:
     entries = json.loads(run("encodings", "--json").stdout)
-    assert [entry["name"] for entry in entries] == list(SCHEMES)
+    assert [entry["name"] for entry in entries] == [*SCHEMES, "model"]
     assert json.loads(run("encodings", "rope", "--json").stdout) == entries[1]
 
 
