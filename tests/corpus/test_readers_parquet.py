@@ -62,6 +62,13 @@ def test_strings_come_before_binaries(path: Path, texts: Texts) -> None:
     assert texts(path) == ["a"]
 
 
+def test_a_binary_column_is_found_beside_the_group_or_by_its_name(path: Path, batches: Batches) -> None:
+    write(path, body=pa.array([b"a"]), author=["x"])
+    assert batches(path, group="author")[0].column == "body"
+    write(path, text=pa.array([b"a"]), title=["x"])
+    assert batches(path)[0].texts == ["a"]
+
+
 def test_column_rules(path: Path, batches: Batches, refusal: Refusal) -> None:
     write(path, title=["x"], text=["a"], body=["b"], n=[1])
     assert batches(path)[0].column == "text"

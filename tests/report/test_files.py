@@ -141,6 +141,18 @@ def test_unwritable_places(analysis: Analysis, tmp_path: Path) -> None:
     assert listing(tmp_path) == ["file"]
 
 
+@pytest.mark.parametrize("url", ["s3://bucket/run", "file:///tmp/run", Path("gs://bucket/run")])
+def test_a_url_is_no_place_to_write(
+    analysis: Analysis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str | Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OutputError, match="it is a URL, expected a file or directory of this machine"):
+        save(analysis, url)
+    with pytest.raises(OutputError, match="it is a URL"):
+        save_counts(analysis.counts, f"{url}/c.parquet")
+    assert listing(tmp_path) == []
+
+
 def test_a_file_that_cannot_be_replaced_leaves_everything_as_it_was(analysis: Analysis, tmp_path: Path) -> None:
     (tmp_path / "scores.json").mkdir()
     (tmp_path / "scores.csv").write_text("old")

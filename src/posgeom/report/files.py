@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from posgeom.messages import one_line, shown
 from posgeom.report.document import to_document
 
 _SCRATCH = ".posgeom-"
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 @contextmanager
@@ -44,6 +46,7 @@ def staged_directory(target: str | Path) -> Iterator[Path]:
     OutputError
         When the target cannot be written.
     """
+    _refuse_url(target)
     target = Path(target)
     if target.exists() and not target.is_dir():
         raise OutputError(f"cannot write {shown(target)}: it is a file, expected a directory")
@@ -110,6 +113,7 @@ def staged_file(target: str | Path) -> Iterator[Path]:
     OutputError
         When the target cannot be written, or is no regular file.
     """
+    _refuse_url(target)
     place = Path(target).resolve()
     if place.exists() and not place.is_file():
         kind = "a directory" if place.is_dir() else "no regular file"
@@ -140,6 +144,12 @@ def os_errors_named(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise OutputError(f"cannot write {shown(target)}: {error.strerror or one_line(error)}") from None
+
+
+def _refuse_url(target: str | Path) -> None:
+    """A URL would become directories of its parts, of which a `Path` shows one slash."""
+    if _URL.match(str(target)):
+        raise OutputError(f"cannot write {shown(target)}: it is a URL, expected a file or directory of this machine")
 
 
 def _remove_created(directories: list[Path]) -> None:

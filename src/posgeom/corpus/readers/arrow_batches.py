@@ -46,9 +46,10 @@ def text_column(schema: Any, options: ReadOptions, source: Source) -> str:
     CorpusError
         When a column is missing, ambiguous or of a type that holds no text or no group.
     """
-    strings = [field.name for field in schema if _is_string(field.type)]
+    strings = [field.name for field in schema if _is_string(field.type) and field.name != options.group]
     binaries = [field.name for field in schema if _is_binary(field.type)]
-    column = choose_column(schema.names, strings or binaries, options, source)
+    named = [name for name in binaries if name == "text"]
+    column = choose_column(schema.names, strings + named or binaries, options, source)
     kind = schema.field(schema.names.index(column)).type
     if not (_is_string(kind) or _is_binary(kind)):
         raise CorpusError(
