@@ -125,6 +125,19 @@ def test_offsets_are_the_architectures(name: str, tmp_path: Path) -> None:
     assert (rows.offset, rows.points.shape[0], rows.padding_row) == EXPECTED_ROWS[name]
 
 
+@pytest.mark.parametrize("name", ["roberta", "xlm-roberta", "mpnet", "esm"])
+def test_514_rows_are_512_positions(name: str, tmp_path: Path) -> None:
+    opened = open_model(save(build(name, max_position_embeddings=514), tmp_path))
+    table = opened.stacks[0].positions
+    assert isinstance(table, PositionTable)
+    rows = read_positions(opened.tensors, table)
+    assert (rows.shape, rows.offset, rows.points.shape[0]) == ((514, 16), 2, 512)
+    whole = opened.checkpoint.read(rows.tensor)
+    np.testing.assert_array_equal(rows.points, whole[2:514])
+    if name != "esm":
+        assert not whole[1].any()  # the padding's, which is no position
+
+
 def test_grids(tmp_path: Path) -> None:
     for name, special in (("vit", 1), ("deit", 2), ("clip", 1)):
         opened = open_model(save(build(name), tmp_path / name))

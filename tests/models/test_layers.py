@@ -1,5 +1,6 @@
 """Layers against a geometry: every row equals the slow form, and real models give what they give."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +93,18 @@ def test_untrained_positions_are_not_averaged_over(tmp_path: Path, shape: Geomet
     with pytest.raises(CheckpointError, match=r"from 10 on are untrained .* has position 11: count with -n 10"):
         layer_scores(model, shape)
     assert layer_scores(model, shape, input="sinusoidal").rows
+
+
+@pytest.mark.parametrize("size", [9e29, 1e-36])
+def test_extreme_weights_give_numbers(tmp_path: Path, shape: Geometry, size: float) -> None:
+    tensors = {name: (np.clip(array, -1, 1) * size).astype(np.float32) for name, array in bert_tensors().items()}
+    analysis = layer_scores(open_model(save_bert(tmp_path / "m", tensors)), shape, initial=False)
+    json.dumps(layers_document(analysis), allow_nan=False)
+    ordinary = {name: np.clip(array, -1, 1) for name, array in bert_tensors().items()}
+    wanted = layer_scores(open_model(save_bert(tmp_path / "n", ordinary)), shape, initial=False)
+    for row, other in zip(analysis.rows, wanted.rows, strict=True):
+        assert row.scores.stress_scaled == pytest.approx(other.scores.stress_scaled, rel=1e-5)
+        assert row.scores.symmetric_share == pytest.approx(other.scores.symmetric_share, rel=1e-5)
 
 
 def test_projections_by_hand(tmp_path: Path, shape: Geometry) -> None:

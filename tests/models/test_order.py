@@ -1,9 +1,12 @@
 """Order sensitivity: Theorem 1 on real modules, with the encoding taken out and put back."""
 
+import json
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from posgeom.errors import PosgeomError
 from posgeom.models.interventions import How, altered
@@ -71,6 +74,27 @@ def test_a_text_keeps_its_special_tokens(minilm: Path) -> None:
     assert result.n_tokens == 13
     assert result.gap > 1e4 * result.gap_zeroed
     assert result.gap_zeroed < 50 * result.round_off
+
+
+def test_code_of_a_checkpoint_is_not_run(tmp_path: Path) -> None:
+    path = save(build("bert"), tmp_path / "m")
+    config = json.loads((path / "config.json").read_text())
+    (path / "config.json").write_text(
+        json.dumps(config | {"auto_map": {"AutoConfig": "evil.Config", "AutoModel": "evil.Model"}})
+    )
+    (path / "evil.py").write_text(f"import pathlib; pathlib.Path({str(tmp_path / 'sprung')!r}).touch()")
+    with suppress(PosgeomError):
+        order_sensitivity(path, n_tokens=8, n_permutations=2)
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_missing_weights_are_not_made_up(tmp_path: Path) -> None:
+    path = save(build("bert"), tmp_path / "m")
+    tensors = load_file(path / "model.safetensors")
+    del tensors["encoder.layer.1.attention.self.key.weight"]
+    save_file(tensors, path / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(PosgeomError, match="lacks weights of its model"):
+        order_sensitivity(path, n_tokens=8, n_permutations=2)
 
 
 def test_refusals(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from posgeom.models.safetensors_file import SafetensorsFile, TensorEntry
 
 WRAPPERS = frozenset({"_orig_mod", "module", "model", "transformer", "base_model", "language_model"})
 """Parts that wrapping puts before a tensor's name, in any number."""
+LARGEST_WEIGHT = 1e30
+"""Magnitude up to which products of positions and two projections can be squared and summed in double precision."""
 _INDEX_SUFFIX = ".index.json"
 _WEIGHTS = tuple(name + end for name in ("model.safetensors", "pytorch_model.bin") for end in ("", _INDEX_SUFFIX))
 
@@ -123,7 +125,8 @@ class Checkpoint:
         Raises
         ------
         CheckpointError
-            When it is missing, empty, of another type, or holds a number that is not finite.
+            When it is missing, empty, of another type, or holds a number that is not finite or beyond
+            `LARGEST_WEIGHT`.
         """
         store = self._store(name)
         entry = store.entries[name]
@@ -135,8 +138,11 @@ class Checkpoint:
         if entry.dtype == "BOOL" or not entry.shape:
             raise CheckpointError(f"{shown(store.path)}: tensor {shown(name)} is no array of real numbers")
         array = store.read(name, rows).astype(np.float64)
-        if not np.isfinite(array).all():
-            raise CheckpointError(f"{shown(store.path)}: tensor {shown(name)} holds a number that is not finite")
+        if not (np.abs(array) <= LARGEST_WEIGHT).all():  # NaN is not below it either
+            raise CheckpointError(
+                f"{shown(store.path)}: tensor {shown(name)} holds a number that is not finite or beyond "
+                f"{LARGEST_WEIGHT:g}: the file is damaged, or training diverged"
+            )
         return array
 
     def _store(self, name: str) -> Store:

@@ -70,7 +70,7 @@ class HubFiles:
     def find(self, name: str) -> Path | None:
         """The path of a file, or None where the hub and the cache have none."""
         from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
-        from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError
+        from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError, RepositoryNotFoundError
 
         check_name(name, self.name)
         try:
@@ -79,8 +79,11 @@ class HubFiles:
             return Path(hf_hub_download(self.name, name))
         except RepositoryNotFoundError:
             raise CheckpointError(
-                f"no model {shown(self.name)}: neither a file or directory here nor a model on the hub"
+                f"no model {shown(self.name)}: it is no directory, no .safetensors file and no model on the hub "
+                "that is open to you"
             ) from None
+        except LocalEntryNotFoundError as unreachable:
+            return self._cached(name, unreachable)
         except EntryNotFoundError:
             return None
         except Exception as unreachable:  # noqa: BLE001  network, cache and validation errors have no common root
