@@ -43,6 +43,15 @@ def test_its_exports_are_specs() -> None:
         check_spec(shlex.split(line)[2], n_positions=32, n_dims=16)
 
 
+def test_options_with_a_value_are_read_as_they_stand_there() -> None:
+    found = 0
+    for name, text in re.findall(r"\*\*(sinusoidal|random|fourier|rope|mds)\*\*(.*?)(?=\n\*\*|\n## )", PAGE, re.DOTALL):
+        for option in re.findall(r"`(\w+=[\w.:]+)`", text):
+            check_spec(f"{name}:{option}", n_positions=32, n_dims=16)
+            found += 1
+    assert found > 4
+
+
 def scaled(encoding: pg.Encoding, shape: pg.Geometry) -> str:
     row = pg.score(encoding, shape)
     return f"{row.stress_scaled:.4f} | {row.min_separation:.3f} | {row.effective_rank:.1f}"

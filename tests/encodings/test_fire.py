@@ -85,7 +85,7 @@ def test_seeds() -> None:
         ({"c": 0.0}, "fire c 0"),
         ({"threshold": -1.0}, "fire threshold -1"),
         ({"head": 12}, "fire head 12"),
-        ({"hidden": 0}, "d = 0"),
+        ({"hidden": 0}, "fire hidden 0: expected 1 to 65,536"),
         ({"weights": Path("w.npy")}, r"w\.npy': expected a \.safetensors file"),
         ({"weights": Path("w.safetensors")}, r"cannot read 'w\.safetensors'"),
     ],

@@ -64,7 +64,7 @@ def test_before_training() -> None:
         ({"features": 7}, "fourier features 7: expected an even number"),
         ({"gamma": 0.0}, "fourier gamma 0"),
         ({"network": "deep"}, "fourier network 'deep'"),
-        ({"hidden": 0}, "d = 0"),
+        ({"hidden": 0}, "fourier hidden 0: expected 1 to 65,536"),
         ({"n_dims": 0}, "d = 0"),
     ],
 )

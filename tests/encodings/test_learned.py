@@ -137,6 +137,10 @@ def test_a_table_stretched_to_another_length(tmp_path: Path) -> None:
     whole = learned_table(11, table=TABLE, interpolation="cubic").coordinates()
     assert whole is not None
     np.testing.assert_array_equal(part, whole[:5])
+    # Only the rows asked for are made: the whole table would fill the memory.
+    far = learned_table(3, table=TABLE, interpolation="linear", length=10**12).coordinates()
+    assert far is not None
+    np.testing.assert_allclose(far, np.tile(TABLE[:1], (3, 1)), atol=1e-10)
     spec = f"learned:table={tmp_path / 't.safetensors'}:tensor=b,interpolation=cubic"
     np.testing.assert_array_equal(build_encoding(spec, n_positions=11, n_dims=9).coordinates(), whole)
 
@@ -145,7 +149,8 @@ def test_a_table_stretched_to_another_length(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"length": 9}, "learned length 9: it needs interpolation=linear"),
-        ({"interpolation": "linear", "length": 3}, "3 rows, n = 9 positions need as many"),
+        ({"align": "centers"}, "learned align centers: it needs interpolation=linear"),
+        ({"interpolation": "linear", "length": 3}, "learned length 3: expected at least n = 9"),
         ({"interpolation": "spline"}, "interpolation 'spline'"),
         ({"interpolation": "linear", "align": "left"}, "align 'left'"),
         ({"table": TABLE * np.inf, "interpolation": "linear"}, "expected finite numbers"),

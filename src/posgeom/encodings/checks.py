@@ -25,6 +25,12 @@ def check_width(n_dims: int) -> None:
         raise EncodingError(f"d = {n_dims}: expected 1 to {MAX_N_DIMS:,} dimensions")
 
 
+def check_size(option: str, value: int) -> None:
+    """Refuse a width inside a scheme that no model has; `option` is as in ``"fire hidden"``."""
+    if not 1 <= value <= MAX_N_DIMS:
+        raise EncodingError(f"{option} {value}: expected 1 to {MAX_N_DIMS:,}")
+
+
 def check_heads(name: str, n_heads: int) -> None:
     """Refuse a number of heads that no model has."""
     if not 1 <= n_heads <= MAX_HEADS:

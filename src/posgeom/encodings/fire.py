@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.bias import Bias
 from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
-from posgeom.encodings.checks import check_head, check_heads, check_positive, check_width
+from posgeom.encodings.checks import check_head, check_heads, check_positive, check_size
 from posgeom.encodings.networks import Network, draw_network, read_network
 from posgeom.seeds import make_rng
 
@@ -67,7 +67,7 @@ def fire(
     """
     if weights is None:
         check_heads("fire", heads)
-        check_width(hidden)
+        check_size("fire hidden", hidden)
         network = draw_network(1, hidden, heads, make_rng(seed), activation="relu")
     else:
         network, scalars = read_network(weights, 1, "relu", scalars=("c", "init_L", "L_multiplier"))

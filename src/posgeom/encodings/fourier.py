@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding, FunctionEncoding, LagEncoding
-from posgeom.encodings.checks import as_parameters, check_choice, check_positive, check_width
+from posgeom.encodings.checks import as_parameters, check_choice, check_positive, check_size, check_width
 from posgeom.encodings.frequencies import rotation_lag_distances
 from posgeom.encodings.grids import check_grid, grid_places
 from posgeom.encodings.networks import Network, draw_network, read_network
@@ -69,7 +69,7 @@ def fourier(
     n_axes = 1 if grid is None else len(grid)
     if weights is None:
         omega = _draw_frequencies(features, gamma, n_axes, rng := make_rng(seed))
-        check_width(hidden)
+        check_size("fourier hidden", hidden)
         check_width(n_dims)
         layers: Network | None = draw_network(features, hidden, n_dims, rng, activation="gelu")
     else:
@@ -95,7 +95,7 @@ def fourier(
 
 
 def _draw_frequencies(features: int, gamma: float, n_axes: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    check_width(features)
+    check_size("fourier features", features)
     check_positive("fourier gamma", gamma)
     if features % 2:
         raise EncodingError(

@@ -58,7 +58,12 @@ def interpolate_rows(
 
 
 def stretch_rows(
-    rows: NDArray[np.float64], length: int, kind: Interpolation, align: Alignment = "corners"
+    rows: NDArray[np.float64],
+    length: int,
+    kind: Interpolation,
+    align: Alignment = "corners",
+    *,
+    n_first: int | None = None,
 ) -> NDArray[np.float64]:
     """A table of m rows as one of `length` rows over the same range of positions.
 
@@ -70,10 +75,12 @@ def stretch_rows(
     align : {"corners", "centers"}
         Row i lies at i (m - 1) / (length - 1), so that first and last rows stay; or at (i + 1/2) m / length - 1/2,
         clipped to the rows there are, as images are usually resized.
+    n_first : int, optional
+        Rows wanted, from the first; by default all.
 
     Returns
     -------
-    ndarray of float, shape (length, d)
+    ndarray of float, shape (min(length, n_first), d)
 
     Raises
     ------
@@ -84,8 +91,7 @@ def stretch_rows(
     m = rows.shape[0]
     if length < 1:
         raise EncodingError(f"length {length}: expected at least 1 row")
-    if align == "corners":
-        places = np.linspace(0, m - 1, length)
-    else:
-        places = np.clip((np.arange(length) + 0.5) * m / length - 0.5, 0, m - 1)
+    wanted = np.arange(length if n_first is None else min(length, n_first))
+    places = wanted * (m - 1) / max(length - 1, 1) if align == "corners" else (wanted + 0.5) * m / length - 0.5
+    places = np.clip(places, 0, m - 1)
     return interpolate_rows(rows, np.arange(m, dtype=np.float64), places, kind)

@@ -79,11 +79,14 @@ def learned_table(
     if interpolation == "none":
         if length is not None:
             raise EncodingError(f"learned length {length}: it needs interpolation=linear or interpolation=cubic")
+        if align != "corners":
+            raise EncodingError(f"learned align {align}: it needs interpolation=linear or interpolation=cubic")
         return learned(values, n_positions=n_positions, name=name)
+    if length is not None and length < n_positions:
+        raise EncodingError(f"learned length {length}: expected at least n = {n_positions}")
     rows = PointEncoding(name, values).coordinates()  # refuses what is not finite
     check_n_positions(name, n_positions)
-    return learned(
-        stretch_rows(np.asarray(rows), n_positions if length is None else length, interpolation, align),
-        n_positions=n_positions,
-        name=name,
+    stretched = stretch_rows(
+        np.asarray(rows), n_positions if length is None else length, interpolation, align, n_first=n_positions
     )
+    return learned(stretched, name=name)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.bias import Bias
 from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
-from posgeom.encodings.checks import check_base, check_head, check_heads, check_width
+from posgeom.encodings.checks import check_base, check_head, check_heads, check_size
 from posgeom.errors import EncodingError
 
 
@@ -58,7 +58,7 @@ def sandwich(
     check_heads("sandwich", heads)
     check_head("sandwich", head, heads)
     check_base(base)
-    check_width(width)
+    check_size("sandwich width", width)
     if width % 2:
         raise EncodingError(f"sandwich width {width}: expected an even number")
     if first not in ("0", "1"):
