@@ -127,14 +127,16 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
     def tally(numbered: tuple[int, DocumentBatch]) -> _Tally:
         return _tally(numbered[1], tokenizer, settings, is_first=numbered[0] == 0)
 
-    for part in _in_threads(tally, enumerate(batches), settings.workers or os.cpu_count() or 1):
+    n_workers = settings.workers or os.cpu_count() or 1
+    for part in _in_threads(tally, enumerate(batches), n_workers):
         for accumulator, keys in zip(accumulators, part.keys, strict=True):
             accumulator.add(keys)
         documents += part.documents
         empty_documents += part.empty_documents
         if part.column is not None:
             columns[part.column] = None
-    counts, *null = [_entries(accumulator, tokenizer, settings) for accumulator in accumulators]
+    with ThreadPoolExecutor(min(n_workers, n_corpora)) as pool:  # sorting is done in compiled code, side by side
+        counts, *null = pool.map(lambda accumulator: _entries(accumulator, tokenizer, settings), accumulators)
     words, vocabulary = tokenizer.vocabulary(), None
     if words is not None:
         vocabulary, number = _sorted_vocabulary(words, counts[2])
