@@ -36,6 +36,17 @@ def saved() -> None:
     datasets.DatasetDict({"a": whole.select([1]), "b": whole.select([2])}).save_to_disk("ab")
 
 
+@pytest.mark.parametrize("below", [".", "x/..", ".."])
+def test_a_directory_without_a_name_of_its_own(
+    texts: Texts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str
+) -> None:
+    Path("x").mkdir()
+    Path("train.jsonl").write_text('{"text": "a"}\n')
+    if below == "..":
+        monkeypatch.chdir(tmp_path / "x")
+    assert texts(f"hf:{below}") == ["a"]
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [

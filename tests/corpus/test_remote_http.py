@@ -164,6 +164,7 @@ def test_file_urls_are_local_names(tmp_path: Path, texts: Texts, refusal: Refusa
     ("spec", "expected"),
     [
         ("foo://bar/a.txt", "unknown scheme 'foo': wanted s3, gs, hf, http"),
+        ("S3://bar/a.txt", "wanted the scheme in lower case, s3"),
         ("gs://bucket/a.txt", "not installed: wanted the package gcsfs; pip install gcsfs"),
         ("abfs://c@account/a.txt", "not installed: wanted the package adlfs; pip install adlfs"),
         ("sftp://host/a.txt", "not installed: wanted the package paramiko"),

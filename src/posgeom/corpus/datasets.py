@@ -62,7 +62,9 @@ def parse_dataset(name: str) -> DatasetName:
     for n_parts in range(len(parts), max(0, len(parts) - 3), -1):
         path = ":".join(parts[:n_parts])
         if _is_directory(path):
-            return DatasetName(path, *_optional(parts[n_parts:], name))
+            # The library calls a dataset by the last part of its path, which . and .. lack.
+            named = path if Path(path).name not in {"", ".."} else str(Path(path).resolve())
+            return DatasetName(named, *_optional(parts[n_parts:], name))
     path, *further = parts
     if len(path) == 1 and further and further[0][:1] in ("\\", "/"):
         raise CorpusError(f"{shown(name)}: no such directory: {_FORM}")

@@ -45,6 +45,9 @@ def open_filesystem(spec: str) -> tuple[Any, str]:
     except ValueError as error:
         if "rotocol not known" not in str(error):
             raise remote_failure(error, spec, public_name(spec)) from None
+        mixed = [scheme_of(link) for link in spec.split("::") if not link.startswith(scheme_of(link))]
+        if mixed:
+            raise CorpusError(f"{shown(public_name(spec))}: wanted the scheme in lower case, {mixed[0]}") from None
         raise CorpusError(
             f"{shown(public_name(spec))}: unknown scheme {shown(scheme_of(spec), 60)}:"
             " wanted s3, gs, hf, http, https, file or another that fsspec knows"
