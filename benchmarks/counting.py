@@ -24,7 +24,7 @@ from posgeom.corpus.counting import count, count_texts
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.tokenizer_files import load_tokenizer
 
-ROUNDS = 5
+ROUNDS = 3
 GIB = 1 << 30
 Counted = NDArray[np.int64]
 
@@ -40,9 +40,8 @@ def usual_way(path: Path, column: str, tokenizer: Tokenizer, n: int) -> Counted:
 
 
 def content_only(counts: Counted, tokenizer: Tokenizer, path: Path, column: str, n: int) -> Counted:
-    """What the usual way counts too much: opening and closing special tokens, and what the closing one displaces."""
-    specials = [i for i in range(3) if tokenizer.encode("").ids[i : i + 1]]
-    if not specials:
+    """Without opening and closing special tokens, and what the closing one displaces."""
+    if not tokenizer.num_special_tokens_to_add(False):
         return counts
     counts = np.zeros_like(counts)
     for batch in pq.ParquetFile(path).iter_batches(2000, columns=[column]):
@@ -128,7 +127,7 @@ def any_kind(path: Path, column: str) -> Tokenizer:
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     _train_unigram(tokenizer, path, column)
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(split=False)
-    return tokenizer
+    return as_stored(tokenizer)
 
 
 def spaced_unigram(path: Path, column: str) -> Tokenizer:
@@ -136,7 +135,12 @@ def spaced_unigram(path: Path, column: str) -> Tokenizer:
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     _train_unigram(tokenizer, path, column)
-    return tokenizer
+    return as_stored(tokenizer)
+
+
+def as_stored(tokenizer: Tokenizer) -> Tokenizer:
+    """Round what was learned as its file does: ties between tokens are decided by the last digits of their scores."""
+    return Tokenizer.from_str(tokenizer.to_str())
 
 
 def _train_unigram(tokenizer: Tokenizer, path: Path, column: str) -> None:
