@@ -64,13 +64,20 @@ def command(
     ] = None,
     dtype: Annotated[
         Literal["float64", "float32", "float16", "bfloat16"],
-        typer.Option("--dtype", help="Type that the float64 numbers are rounded to."),
+        typer.Option(
+            "--dtype",
+            metavar="TYPE",
+            help="float64, float32, float16 or bfloat16: what the float64 numbers are rounded to.",
+        ),
     ] = "float32",
     counts: o.CountsOption = None,
     convention: Annotated[
-        Literal["sound", "paper"], typer.Option("--convention", help="How the geometry of the counts is estimated.")
+        Literal["sound", "paper"],
+        typer.Option(
+            "--convention", metavar="NAME", help="sound or paper: how the geometry of the counts is estimated."
+        ),
     ] = "sound",
-    metric: Annotated[o.MetricName, typer.Option("--metric", help="Distance between distributions.")] = "hellinger",
+    metric: o.MetricOption = "hellinger",
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of splits and random encodings.")] = 0,
     quiet: o.QuietOption = False,
 ) -> None:
