@@ -1,12 +1,15 @@
 """Which fold a document belongs to: a hash of its text, or of its group."""
 
 from collections.abc import Iterable
+from functools import partial
 from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.corpus.texts import Texts
+
+_BLAKE2B_8 = partial(blake2b, digest_size=8)
 
 
 def text_digests(texts: Texts) -> NDArray[np.uint64]:
@@ -68,6 +71,6 @@ def folds_of(digests: NDArray[np.uint64], n_folds: int) -> NDArray[np.int64]:
 
 
 def _digests(keys: list[bytes]) -> NDArray[np.uint64]:
-    joined = b"".join([blake2b(key, digest_size=8).digest() for key in keys])
+    joined = b"".join([digest.digest() for digest in map(_BLAKE2B_8, keys)])
     # Little-endian whatever the machine, so that folds are the same everywhere.
     return np.frombuffer(joined, "<u8").astype(np.uint64)

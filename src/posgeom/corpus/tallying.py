@@ -24,7 +24,7 @@ MAX_NULL_REPLICATES = 1000
 
 _KEYS_AT_ONCE, _FEW_KEYS = 1 << 24, 1 << 20
 _CHECKED_AT_FIRST = 64
-_CHECKED_ONE_IN = 256
+_CHECKED_ONE_IN = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,16 @@ class CountSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class _Work:
+    """A batch on its way to a thread."""
+
+    batch: DocumentBatch
+    digests: NDArray[np.uint64]
+    folds: NDArray[np.int64]
+    is_first: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Tally:
     """What one batch contributes; keys of the corpus first, then of each null replicate."""
 
@@ -124,18 +134,23 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
     empty_documents = 0
     columns: dict[str, None] = {}
 
-    def tally(numbered: tuple[int, DocumentBatch]) -> _Tally:
-        return _tally(numbered[1], tokenizer, settings, is_first=numbered[0] == 0)
+    def hashed() -> Iterator[_Work]:
+        for number, batch in enumerate(batches):
+            # Here and not in the threads: hashing short texts holds the interpreter's lock, they would fight over it.
+            yield _Work(batch, *_digests_and_folds(batch, settings.n_folds), number == 0)
+
+    def tally(work: _Work) -> _Tally:
+        return _tally(work, tokenizer, settings)
 
     n_workers = settings.workers or os.cpu_count() or 1
-    for part in _in_threads(tally, enumerate(batches), n_workers):
+    for part in _in_threads(tally, hashed(), n_workers):
         for accumulator, keys in zip(accumulators, part.keys, strict=True):
             accumulator.add(keys)
         documents += part.documents
         empty_documents += part.empty_documents
         if part.column is not None:
             columns[part.column] = None
-    with ThreadPoolExecutor(min(n_workers, n_corpora)) as pool:  # sorting is done in compiled code, side by side
+    with ThreadPoolExecutor(min(n_workers, n_corpora)) as pool:  # sorting, in compiled code, goes on side by side
         counts, *null = pool.map(lambda accumulator: _entries(accumulator, tokenizer, settings), accumulators)
     words, vocabulary = tokenizer.vocabulary(), None
     if words is not None:
@@ -166,13 +181,13 @@ def _entries(accumulator: Accumulator, tokenizer: Tokenizer, settings: CountSett
     return np.repeat(fold, sizes), np.repeat(position, sizes), keys, counts
 
 
-def _tally(batch: DocumentBatch, tokenizer: Tokenizer, settings: CountSettings, *, is_first: bool) -> _Tally:
-    digests, folds = _digests_and_folds(batch, settings.n_folds)
+def _tally(work: _Work, tokenizer: Tokenizer, settings: CountSettings) -> _Tally:
+    batch, digests, folds = work.batch, work.digests, work.folds
     texts, n = batch.documents, settings.n_positions
     try:
         tokens = tokenizer.encode(texts, n)
         chosen = (digests >> np.uint64(40)) % np.uint64(_CHECKED_ONE_IN) == 0
-        if is_first:
+        if work.is_first:
             chosen[:_CHECKED_AT_FIRST] = True
         tokenizer.check(texts, n, tokens, np.flatnonzero(chosen))
     except EngineError as error:
@@ -220,9 +235,7 @@ def _check_text(text: object, source: str, row: int) -> None:
         raise CorpusError(f"{source!r}, row {row}: lone surrogate, which is not valid Unicode text") from None
 
 
-def _in_threads(
-    function: Callable[[tuple[int, DocumentBatch]], _Tally], batches: Iterator[tuple[int, DocumentBatch]], workers: int
-) -> Iterator[_Tally]:
+def _in_threads(function: Callable[[_Work], _Tally], batches: Iterator[_Work], workers: int) -> Iterator[_Tally]:
     """Apply a function to batches in threads, with no more batches in memory than are being worked on."""
     running: deque[Future[_Tally]] = deque()
     with ThreadPoolExecutor(workers, thread_name_prefix="posgeom-count") as pool:
