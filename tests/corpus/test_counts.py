@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from posgeom.corpus.counting import count_texts
-from posgeom.corpus.counts import PositionCounts, sum_entries
+from posgeom.corpus.counts import PositionCounts
+from posgeom.corpus.entries import sum_entries
 from posgeom.errors import CountsError
 from tests.conftest import make_counts
 

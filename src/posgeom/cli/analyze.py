@@ -9,9 +9,8 @@ import typer
 from posgeom.analysis import DEFAULT_N_DIMS, Analysis, analyze
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
-from posgeom.cli.count import merged_counts
+from posgeom.cli.stored import stored_counts
 from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS
-from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
 from posgeom.errors import CorpusError, PosgeomError
 from posgeom.messages import shown
@@ -124,7 +123,9 @@ def command(
 
     Stress is a diagnostic of faithfulness; it does not predict a model's performance.
     """
-    source = _stored_counts(context, corpus, counts) if counts else corpus
+    if counts and corpus:
+        raise CorpusError("got both a corpus and --counts: expected one of them")
+    source = stored_counts(context, counts) if counts else corpus
     if not source:
         raise CorpusError("no corpus: name files, a glob, a directory or - (standard input), or give --counts FILE")
     read_options = ReadOptions(
@@ -180,37 +181,6 @@ def show(analysis: Analysis, *, as_json: bool, out: Path | None) -> None:
     print_analysis(analysis, console)
     if out:
         console.print(f"written to {shown(out)}: {', '.join(FILE_NAMES)}")
-
-
-def _stored_counts(context: typer.Context, corpus: list[str] | None, files: list[Path]) -> PositionCounts:
-    if corpus:
-        raise CorpusError("got both a corpus and --counts: expected one of them")
-    for name, option in _FIXED_BY_COUNTING.items():
-        parameter_source = context.get_parameter_source(name)
-        if parameter_source is not None and parameter_source.name != "DEFAULT":
-            raise CorpusError(f"{option} was fixed when the counts were made: leave it out, or count again")
-    return merged_counts(files)
-
-
-_FIXED_BY_COUNTING = {
-    "tokenizer": "-t",
-    "n_positions": "-n",
-    "folds": "--folds",
-    "column": "--column",
-    "group": "--group",
-    "format_": "--format",
-    "header": "--header",
-    "quoting": "--quoting",
-    "whole_files": "--whole-files",
-    "utf8_errors": "--utf8-errors",
-    "tokenizer_engine": "--tokenizer-engine",
-    "workers": "--workers",
-    "engine": "--engine",
-    "scheduler": "--scheduler",
-    "run_dir": "--run-dir",
-    "partition_size": "--partition-size",
-    "recount_changed": "--recount-changed",
-}
 
 
 def _parse_ranks(text: str) -> list[int]:

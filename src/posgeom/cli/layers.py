@@ -10,8 +10,8 @@ import typer
 from posgeom.analysis import CONVENTIONS
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
-from posgeom.cli.count import merged_counts
 from posgeom.cli.inspect import ModelArgument, OffsetOption, TensorOption
+from posgeom.cli.stored import stored_counts
 from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
@@ -36,21 +36,6 @@ posgeom layers ./my-model --counts counts.parquet --query blocks.{layer}.q --key
 
 P is projected by M = W_Q^T W_K. A fresh copy of the same sizes is scored beside the model: raw stress follows the norm
 of M. For rotary models the position kernel of every head is shown too."""
-
-_COUNTING = {
-    "tokenizer": "-t",
-    "n_positions": "-n",
-    "folds": "--folds",
-    "column": "--column",
-    "group": "--group",
-    "format_": "--format",
-    "header": "--header",
-    "quoting": "--quoting",
-    "whole_files": "--whole-files",
-    "utf8_errors": "--utf8-errors",
-    "workers": "--workers",
-}
-"""Options that counts have behind them."""
 
 
 def command(
@@ -148,7 +133,7 @@ def command(
     with staged_directory(out) if out else nullcontext() as stage:
         with progress_bars(quiet=quiet) as progress:
             if counts:
-                stored = _stored(context, counts)
+                stored = stored_counts(context, counts)
             else:
                 stored = count(
                     corpus or [],
@@ -182,14 +167,6 @@ def command(
         console.print(f"written to {shown(out)}: {', '.join(names)}")
         if not can_draw():
             console.print("pip install 'posgeom[report]' draws the heat map")
-
-
-def _stored(context: typer.Context, files: list[Path]) -> PositionCounts:
-    for name, option in _COUNTING.items():
-        source = context.get_parameter_source(name)
-        if source is not None and source.name != "DEFAULT":
-            raise CorpusError(f"{option} was fixed when the counts were made: leave it out, or count again")
-    return merged_counts(files)
 
 
 def _frequencies(counts: PositionCounts) -> TokenFrequencies | None:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.corpus.counts import Entries, PositionCounts
+from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import COUNTS_KEY
+from posgeom.corpus.entries import Entries
 from posgeom.corpus.tokenizers import TokenizerIdentity
 from posgeom.errors import CountsError
 from posgeom.messages import one_line, shown

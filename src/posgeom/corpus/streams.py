@@ -13,7 +13,8 @@ from posgeom.corpus.compression import ByteLayer, decompressed, sniff_codec
 from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.messages import located, looks_binary, too_long
 from posgeom.corpus.remote import RemoteStream
-from posgeom.corpus.sources import Source, Span
+from posgeom.corpus.sources import Source
+from posgeom.corpus.spans import Span
 from posgeom.errors import CorpusError
 from posgeom.messages import one_line, shown
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.corpus.accumulator import Accumulator
-from posgeom.corpus.counts import Entries, PositionCounts, sum_entries
+from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.engines.base import EngineError
+from posgeom.corpus.entries import Entries, sum_entries
 from posgeom.corpus.folds import folds_of, group_digests, text_digests
 from posgeom.corpus.permutation import permute_in_documents
 from posgeom.corpus.tokenizers import Tokenizer

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.reading import read_sources
-from posgeom.corpus.sources import Source, Span, resolve_sources
+from posgeom.corpus.sources import Source, resolve_sources
+from posgeom.corpus.spans import Span
 from posgeom.corpus.streams import count_line_feeds, open_stream
 from tests.corpus.helpers import read_documents
 

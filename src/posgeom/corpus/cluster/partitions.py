@@ -14,7 +14,8 @@ from posgeom.corpus.readers.jsonl import jsonl_layout
 from posgeom.corpus.readers.text import text_layout
 from posgeom.corpus.reading import format_of
 from posgeom.corpus.remote import remote_version
-from posgeom.corpus.sources import Layout, Source, Span
+from posgeom.corpus.sources import Source
+from posgeom.corpus.spans import Layout, Span
 from posgeom.corpus.streams import Stream, open_stream
 from posgeom.errors import CorpusError
 from posgeom.messages import one_line, shown

@@ -6,7 +6,7 @@ from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.readers.batches import Row, batched
 from posgeom.corpus.readers.columns import refuse_option
-from posgeom.corpus.sources import Layout
+from posgeom.corpus.spans import Layout
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.corpus.texts import Texts
 
