@@ -254,7 +254,6 @@ def scorecard_table(card: Scorecard, width: int = WIDTH) -> Table:
     for row in card.rows:
         table.add_row(Text(printable(row.name)), *(column.cell(row) for column in columns))
     if card.ceiling:
-        table.add_section()
         ceiling = EncodingScores(OTHER_HALF, intervals=card.ceiling_intervals, **_NOTHING | card.ceiling)
         table.add_row(Text(OTHER_HALF), *(column.cell(ceiling) for column in columns))
     return table

@@ -24,7 +24,7 @@ from posgeom.seeds import make_rng
 FIELDS = ("stress_raw", "stress_scaled", "scale", "stress_1", "pearson", "spearman")
 """Fields of `EncodingScores` that rest on the corpus, in the order of `SCORES` and then Spearman's."""
 N_BOOTSTRAP = 400
-_N_HALVINGS = 3
+_N_HALVINGS = 2
 _MAX_REFITTED_POSITIONS = 1024
 """Used positions up to which fitted encodings have intervals: each needs some dozens of decompositions."""
 _STAGE = "leaving folds out"
