@@ -61,9 +61,10 @@ def notes_on(shape: Geometry, card: Scorecard, n_dims: int, *, default_encodings
             "many tokens are seen about once, and differences that rest on them are not detected. More text resolves "
             "more."
         )
+    unit = "sequences at the shallowest position" if shape.selection.bins is None else "tokens in the shallowest bin"
     if shape.depth is not None and shape.depth < ENOUGH:
         notes.append(
-            f"Each half of the corpus has only {shape.depth} sequences at the shallowest position: distances are "
+            f"Each half of the corpus has only {shape.depth} {unit}: distances are "
             "imprecise. More text, or a higher --min-depth, would help."
         )
     if shape.estimator == "crossval" and shape.n_folds_used < FEW_FOLDS:

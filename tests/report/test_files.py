@@ -48,8 +48,10 @@ def test_every_key_of_the_schema_is_in_the_documentation() -> None:
     page = (Path(__file__).parents[2] / "docs" / "scores-json.md").read_text()
     properties = schema["properties"]
     entries = properties | properties["encodings"]["items"]["properties"]
-    for group in ("software", "corpus", "tokenizer", "mean_squared_distance"):
+    for group in ("software", "corpus", "tokenizer", "mean_squared_distance", "bins"):
         entries |= {f"{group}.{key}": value for key, value in properties[group]["properties"].items()}
+    shared = properties["corpus"]["properties"]["shared_passages"]["properties"]
+    entries |= {f"corpus.shared_passages.{key}": value for key, value in shared.items()}
     for key, value in entries.items():
         assert f"| `{key}` | {value['description']} |" in page, key
 

@@ -191,7 +191,9 @@ def geometry(
         folds = np.flatnonzero(counts.depth_by_fold.any(axis=1)).tolist()
         splits = balanced_splits(folds, n_splits, seed)
         half_depth = half_depths(counts, splits)
-    selection = select_positions(counts.depth, min_depth=min_depth, empty=empty, half_depth=half_depth)
+    selection = select_positions(
+        counts.depth, min_depth=min_depth, empty=empty, half_depth=half_depth, bins=counts.bins
+    )
     positions = selection.positions
     check_matrix_fits(positions.size)
     plugin, rank = _plugin(counts, chosen, selection)
@@ -254,8 +256,8 @@ def _check_choices(
 def _plugin(counts: PositionCounts, metric: Metric, selection: Selection) -> tuple[DistanceMatrix, int | None]:
     """Plug-in distances over the used positions, and the paper's rank over all positions."""
     used = selection.positions
-    everywhere = counts.n_positions - selection.empty.size <= MAX_RANK_POSITIONS
-    wanted = np.arange(counts.n_positions) if everywhere else used
+    everywhere = counts.grid.size - selection.empty.size <= MAX_RANK_POSITIONS
+    wanted = counts.grid if everywhere else used
     distributions = position_distributions(counts, wanted)
     distinct = metric.distances(distributions.rows)
     rows = distributions.row_of_position[np.searchsorted(wanted, used)]
