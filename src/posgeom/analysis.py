@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.corpus.bins import Bins
+from posgeom.corpus.bins import Bins, make_bins
 from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, Engine, count
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
@@ -155,6 +155,8 @@ def analyze(
         raise PosgeomError(f"convention {convention!r}: expected one of {', '.join(CONVENTIONS)}")
     check_width(n_dims)
     length = DEFAULT_N_POSITIONS if n_positions is None else n_positions
+    if bins is not None and not isinstance(corpus, PositionCounts):
+        make_bins(bins, length)  # refused before the corpus is read
     _check_items(encodings, corpus.n_positions if isinstance(corpus, PositionCounts) else length, n_dims)
     if isinstance(corpus, PositionCounts):
         fixed = {"tokenizer": tokenizer, "n_positions": n_positions, "n_folds": n_folds, "column": column}

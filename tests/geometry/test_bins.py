@@ -83,6 +83,23 @@ def test_far_positions_gain_depth_and_equal_distributions_stay_at_zero() -> None
     )
 
 
+def test_tokens_that_cluster_in_documents_are_no_distance_between_bins() -> None:
+    # Every document has a topic of its own kind, so that its tokens in a bin depend on each other; positions mean
+    # nothing. Bins of 1 to 15 positions lie at 0 of each other, once they are rarefied to one depth.
+    plugin, crossval = [], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        topics = rng.dirichlet(np.full(80, 0.1), 25)
+        texts = [" ".join(f"w{w}" for w in rng.choice(80, 32, p=topics[z])) for z in rng.integers(0, 25, 2000)]
+        counts = count_texts(texts, n_positions=32, n_folds=10).binned("geometric:6")
+        assert counts.bins is not None
+        assert counts.bins.widths.max() >= 14 * counts.bins.widths.min()
+        shape = geometry(counts)
+        plugin.append(shape.plugin.mean_squared)
+        crossval.append(shape.distances.mean_squared)
+    assert abs(np.mean(crossval)) < 0.15 * np.mean(plugin)  # its standard error is a twentieth of the plug-in mean
+
+
 def test_wide_bins_do_not_mask_narrow_ones() -> None:
     bins = make_bins([0, 1, 2, 60], 60)
     depth = np.zeros(60, int)
