@@ -11,9 +11,11 @@ as in ``from posgeom.geometry.mds import classical_mds``.
 from importlib.metadata import version
 
 from posgeom.analysis import CONVENTIONS, DEFAULT_ENCODINGS, Analysis, analyze
+from posgeom.corpus.bins import Bins
 from posgeom.corpus.counting import count, count_texts
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
+from posgeom.corpus.leaks import SharedPassages, shared_passages
 from posgeom.corpus.storage import read_counts
 from posgeom.corpus.tokenizer_files import load_tokenizer
 from posgeom.corpus.tokenizers import Tokenizer, TokenizerIdentity
@@ -79,6 +81,7 @@ __all__ = [
     "Analysis",
     "Bias",
     "BiasEncoding",
+    "Bins",
     "ByHand",
     "CheckpointError",
     "CorpusError",
@@ -110,6 +113,7 @@ __all__ = [
     "Scaling",
     "Scorecard",
     "Separation",
+    "SharedPassages",
     "Spectrum",
     "Stress",
     "Tokenizer",
@@ -155,6 +159,7 @@ __all__ = [
     "save_counts",
     "score",
     "scorecard",
+    "shared_passages",
     "sinusoidal",
     "stress",
     "t5",

@@ -5,6 +5,7 @@ from importlib.metadata import version
 from typing import Any
 
 from posgeom.analysis import Analysis
+from posgeom.corpus.leaks import shared_passages
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.depth_curve import DepthCurve
 from posgeom.geometry.significance import Significance
@@ -27,6 +28,7 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
         JSON-serialisable; an undefined number is None.
     """
     counts, geometry = analysis.counts, analysis.geometry
+    bins, shared = counts.bins, shared_passages(counts)
     return {
         "schema_version": SCHEMA_VERSION,
         "software": {"name": "posgeom", "version": version("posgeom")},
@@ -39,10 +41,14 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
             "empty_documents": counts.empty_documents,
             "tokens": counts.n_tokens,
             "grouped_by": counts.grouped_by,
+            "min_length": counts.min_length,
+            "short_documents": counts.short_documents,
+            "shared_passages": None if shared is None else asdict(shared),
         },
         "tokenizer": asdict(counts.tokenizer)
         | {"engines": list(counts.engines), "engine_notes": list(counts.engine_notes)},
         "n_positions": counts.n_positions,
+        "bins": None if bins is None else {"kind": bins.kind, "edges": list(bins.edges)},
         "vocab_size": counts.vocab_size,
         "n_dims": analysis.n_dims,
         **_geometry(geometry, analysis.level),
