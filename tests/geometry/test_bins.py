@@ -106,7 +106,7 @@ def test_wide_bins_do_not_mask_narrow_ones() -> None:
     depth[bins.centres] = [2000, 2000, 58 * 1500]
     assert choose_min_depth(depth, bins) == 100
     assert choose_min_depth(depth) == 58 * 1500 * 0.05
-    chosen = select_positions(depth, min_depth=None, empty="mask", half_depth=None, bins=bins)
+    chosen = select_positions(depth, min_depth=None, empty="mask", block_depth=None, bins=bins)
     assert chosen.positions.tolist() == bins.centres.tolist()
 
 

@@ -276,7 +276,7 @@ def scorecard_table(card: Scorecard, width: int = WIDTH) -> Table:
 
 
 def _interval(interval: Interval | None) -> str:
-    return "" if interval is None else f"{interval.low:.4f} {interval.high:.4f}"
+    return "" if interval is None else f"{interval.low:.3f} {interval.high:.3f}"
 
 
 def _fitting(width: int) -> list[_Column]:
