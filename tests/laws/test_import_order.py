@@ -23,7 +23,9 @@ ALLOWED = {
     "models": BASE | {"geometry", "encodings", "scores"},
     "notes": BASE | {"geometry", "scores"},
     "analysis": BASE | {"corpus", "geometry", "encodings", "scores", "notes"},
-    "report": BASE | {"corpus", "geometry", "encodings", "scores", "models", "analysis"},
+    "chart_data": BASE | {"geometry", "encodings", "scores", "analysis"},
+    "report": BASE | {"corpus", "geometry", "encodings", "scores", "models", "analysis", "chart_data"},
+    "plots": BASE | {"analysis", "chart_data", "report"},
     "studies": BASE | {"corpus", "geometry", "encodings", "scores", "analysis"},
 }
 

@@ -18,7 +18,7 @@ Row = dict[str, Any]
 SUFFIXES = (".svg", ".pdf", ".png")
 """Forms that a chart can be drawn in."""
 _NEEDS = ("altair", "vl_convert", "jinja2")
-_PIXELS_PER_POINT = 2.5
+_PIXELS_PER_POINT = 3
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -86,6 +86,21 @@ def inline(rows: Sequence[Row]) -> "alt.InlineData":
     import altair as alt
 
     return alt.InlineData(values=list(rows))
+
+
+def known(rows: Sequence[Row], *keys: str) -> list[str]:
+    """Those of the keys that some row has a value for: what is worth a line of a tooltip.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+    *keys : str
+
+    Returns
+    -------
+    list of str
+    """
+    return [key for key in keys if any(row.get(key) is not None for row in rows)]
 
 
 def with_theme(figure: Figure) -> dict[str, Any]:
