@@ -75,7 +75,7 @@ def _run(run: RunLike) -> Run:
 def _chart(run: RunLike, kind: str) -> "alt.TopLevelMixin":
     import altair as alt
 
-    return alt.Chart.from_dict(with_theme(figure(run, kind)))
+    return alt.Chart.from_dict(with_theme(figure(run, kind)), validate=False)
 
 
 def scorecard(run: RunLike) -> "alt.TopLevelMixin":

@@ -31,7 +31,7 @@ def interval(low: float | None, high: float | None) -> dict[str, Any]:
     return {"intervals": {"stress_scaled": {"low": low, "high": high}}}
 
 
-ENCODINGS = [
+ENCODINGS: list[dict[str, Any]] = [
     {"name": HOSTILE, "n_dims": 4, "stress_scaled": 0.3} | interval(0.2, 0.4),
     {"name": "rope", "n_dims": 4, "stress_scaled": 0.1} | interval(None, None),
     {"name": "nope", "n_dims": None, "stress_scaled": None},
