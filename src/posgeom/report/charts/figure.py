@@ -85,7 +85,9 @@ def inline(rows: Sequence[Row]) -> "alt.InlineData":
     """
     import altair as alt
 
-    return alt.InlineData(values=list(rows))
+    data = alt.InlineData(values=[])
+    data["values"] = list(rows)  # handed to the constructor, every number of them would be looked at
+    return data
 
 
 def known(rows: Sequence[Row], *keys: str) -> list[str]:
@@ -115,6 +117,23 @@ def with_theme(figure: Figure) -> dict[str, Any]:
     dict
     """
     return figure.spec() | {"config": config() | {"background": "white"}}
+
+
+def themed(figure: Figure) -> "alt.TopLevelMixin":
+    """The chart of a figure as files and notebooks show it.
+
+    Parameters
+    ----------
+    figure : Figure
+
+    Returns
+    -------
+    altair chart
+        A copy, to be changed at will.
+    """
+    chart: Any = figure.chart.copy(deep=False)  # type: ignore[attr-defined]
+    chart.config = config() | {"background": "white"}
+    return chart  # type: ignore[no-any-return]
 
 
 def draw(figure: Figure, *paths: Path) -> None:
