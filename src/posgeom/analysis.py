@@ -94,6 +94,9 @@ class Analysis:
     depth_curve: DepthCurve | None
     order: CorpusOrder
 
+    def _repr_html_(self) -> str:
+        return self.geometry._repr_html_() + self.scorecard._repr_html_()
+
     def __repr__(self) -> str:
         return f"<Analysis, convention {self.convention}: {self.geometry!r}, {self.scorecard!r}>"
 
