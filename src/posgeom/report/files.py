@@ -275,6 +275,7 @@ def _write_mds(analysis: Analysis, path: Path) -> None:
         "metric": geometry.metric.name,
         "estimator": geometry.estimator,
         "n_positions": geometry.n_positions,
+        "bin_edges": None if analysis.counts.bins is None else list(analysis.counts.bins.edges),
         "rank": solution.spectrum.rank,
         "negative_mass": solution.spectrum.negative_mass,
         "convention": analysis.convention,
