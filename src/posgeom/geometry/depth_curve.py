@@ -19,7 +19,7 @@ from posgeom.corpus.counts import PositionCounts
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.crossval import balanced_splits
 from posgeom.geometry.fold_pairs import ENOUGH_BLOCKS, block_depths, block_roots, row_of_position
-from posgeom.geometry.noise import order_two_variance
+from posgeom.geometry.noise import u_statistic_errors
 from posgeom.progress import ProgressHook, silent
 
 _THINNING = (8, 4, 2, 1)
@@ -126,10 +126,22 @@ def depth_curve(counts: PositionCounts, geometry: Geometry, *, progress: Progres
     points: dict[int, DepthPoint] = {}
     for done, (partitions, depth) in enumerate(plans):
         progress("depth curve", done, len(plans))
-        error = points[max(points)].standard_error if points else None  # two halves alone have no error of their own
-        points[depth] = _point(counts, geometry, partitions, depth, error)
+        points[depth] = _point(counts, geometry, partitions, depth, _grown_error(points, depth))
     progress("depth curve", len(plans), len(plans))
     return DepthCurve(tuple(points[depth] for depth in sorted(points)))
+
+
+def _grown_error(points: dict[int, DepthPoint], depth: int) -> float | None:
+    """Standard error of two halves, which have none of their own: it goes on growing with the depth as before."""
+    known = [points[k] for k in sorted(points) if points[k].standard_error is not None]
+    if len(known) < 2:
+        return None
+    before, last = known[-2:]
+    errors = [point.standard_error or 0.0 for point in (before, last)]
+    if not errors[0] > 0 or not errors[1] > errors[0]:
+        return errors[1]
+    steps = np.log(depth / last.depth) / np.log(last.depth / before.depth)
+    return float(errors[1] * (errors[1] / errors[0]) ** steps)
 
 
 def _depth(counts: PositionCounts, geometry: Geometry, partitions: Sequence[Sequence[tuple[int, ...]]]) -> int:
@@ -163,5 +175,4 @@ def _point(
 
 
 def _error(kernel: NDArray[np.float64], n: int) -> float:
-    _, variance = order_two_variance(kernel[:, None], n)
-    return float(np.sqrt(max(float(variance[0]), 0)))
+    return float(u_statistic_errors(kernel[:, None], n)[0])

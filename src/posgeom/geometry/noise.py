@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from posgeom.geometry.fold_pairs import ENOUGH_BLOCKS, FoldPairs
 
-_RIDGE = 0.03
+_RIDGE = 0.003
 """Weight of the variance of the root against its squared bias: more is steadier and less exact near 0."""
 _FROM, _SERIES_FROM = -6.0, 16.0
 _LEAST_SHARE = 0.05
@@ -56,6 +56,37 @@ def order_two_variance(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.
     squared_mean = apart / (n * (n - 1) * (n - 2) * (n - 3))
     variance = 2 / (n * (n - 1)) * (2 * (n - 2) * (shared - squared_mean) + second_moment - squared_mean)
     return total / (n * (n - 1) / 2), np.asarray(variance)
+
+
+def u_statistic_errors(kernel: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """Standard errors of means of a kernel over pairs of blocks.
+
+    The unbiased variance, kept between the two extremes of what the jackknife overstates: nothing, and the variance of
+    noise alone.
+
+    Parameters
+    ----------
+    kernel : ndarray of float, shape (n (n - 1) / 2, k)
+    n : int
+        Blocks, at least 4.
+
+    Returns
+    -------
+    ndarray of float, shape (k,)
+    """
+    mean, variance = order_two_variance(kernel, n)
+    sums = np.zeros((n, kernel.shape[1]))
+    for row, (f, g) in zip(kernel, combinations(range(n), 2), strict=True):
+        sums[f] += row
+        sums[g] += row
+    one_out = (mean * (n * (n - 1) / 2) - sums) / ((n - 1) * (n - 2) / 2)
+    plain = (n - 1) / n * ((one_out - mean) ** 2).sum(axis=0)
+    return np.asarray(np.sqrt(np.clip(variance, plain * least_of_jackknife(n), plain)))
+
+
+def least_of_jackknife(n: int) -> float:
+    """Variance of a statistic of noise alone, as a share of what the jackknife over n blocks finds on average."""
+    return (n - 2) / (2 * (n - 1))
 
 
 @dataclass(frozen=True, eq=False)

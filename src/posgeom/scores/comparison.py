@@ -93,11 +93,11 @@ def difference(
         return Difference(*labels, score, value, None, None, paired)
     if paired:
         leaving = first.leaving.minus(second.leaving)
-        error, freedom = float(leaving.standard_errors()[0]), leaving.n_blocks - 1
+        error, freedom = float(leaving.standard_errors()[0]), 2 * (leaving.n_blocks - 1)
     else:
         errors = [float(one.standard_errors()[0]) for one in (first.leaving, second.leaving)]
         error = float(np.sqrt(errors[0] ** 2 + errors[1] ** 2))
-        freedom = min(first.leaving.n_blocks, second.leaving.n_blocks) - 1
+        freedom = 2 * (min(first.leaving.n_blocks, second.leaving.n_blocks) - 1)
     if not np.isfinite(error):
         return Difference(*labels, score, value, None, None, paired)
     reach = float(scipy.stats.t.ppf((1 + level) / 2, freedom)) * error
@@ -124,4 +124,4 @@ def column_of(leaving: Leaving, column: int) -> Leaving:
     two_out: NDArray[np.float64] | None = None
     if leaving.two_out is not None and np.isfinite(leaving.two_out[:, column]).all():
         two_out = leaving.two_out[:, [column]]
-    return Leaving(leaving.full[[column]], leaving.one_out[:, [column]], two_out, leaving.biased[[column]])
+    return Leaving(leaving.full[[column]], leaving.one_out[:, [column]], two_out)

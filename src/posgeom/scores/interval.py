@@ -17,10 +17,19 @@ import scipy
 from numpy.typing import NDArray
 
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.noise import order_two_variance
+from posgeom.geometry.noise import least_of_jackknife, order_two_variance, u_statistic_errors
 
 MANY_BLOCKS = 15
 """Blocks from which the bootstrap draws Poisson weights."""
+
+
+def quantile(level: float, n_blocks: int) -> float:
+    """Two-sided quantile of Student's t with 2 (n - 1) degrees of freedom.
+
+    A variance from n blocks has n - 1 where a geometry stands out of its noise, and up to n (n - 1) / 2 where it does
+    not, since each pair then is a term of its own.
+    """
+    return float(scipy.stats.t.ppf((1 + level) / 2, 2 * (n_blocks - 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +57,11 @@ class Leaving:
     one_out : ndarray of float, shape (n, k)
     two_out : ndarray of float or None, shape (n (n - 1) / 2, k)
         In the order of `itertools.combinations`; None where it was not computed, and the jackknife alone is used.
-    biased : ndarray of bool, shape (k,)
-        Where noise biases the value itself and the jackknife is to take that out (Quenouille 1956). Not where what is
-        estimated depends on the size of the corpus, as with a fit on one half of it.
     """
 
     full: NDArray[np.float64]
     one_out: NDArray[np.float64]
-    two_out: NDArray[np.float64] | None
-    biased: NDArray[np.bool_]
+    two_out: NDArray[np.float64] | None = None
 
     @property
     def n_blocks(self) -> int:
@@ -70,13 +75,7 @@ class Leaving:
             self.full - other.full,
             self.one_out - other.one_out,
             self.two_out - other.two_out if both else None,  # type: ignore[operator]
-            self.biased & other.biased,
         )
-
-    def corrected(self) -> NDArray[np.float64]:
-        """The estimate, its bias taken out where it has one, shape (k,)."""
-        n = self.n_blocks
-        return np.where(self.biased, n * self.full - (n - 1) * self.one_out.mean(axis=0), self.full)
 
     def standard_errors(self) -> NDArray[np.float64]:
         """Standard errors, shape (k,)."""
@@ -89,14 +88,14 @@ class Leaving:
             row -= comb(n - 1, 2) * (self.one_out[f] + self.one_out[g])
         _, variance = order_two_variance(kernel, n)
         # Between the two extremes of what the jackknife overstates: nothing, and the variance of noise alone.
-        clipped = np.clip(variance, plain * (n - 2) / (2 * (n - 1)), plain)
+        clipped = np.clip(variance, plain * least_of_jackknife(n), plain)
         return np.sqrt(np.where(np.isfinite(clipped), clipped, plain))
 
     def intervals(self, level: float) -> list[Interval | None]:
-        """Intervals by Student's t with n - 1 degrees of freedom; None where a value is undefined."""
-        reach = float(scipy.stats.t.ppf((1 + level) / 2, self.n_blocks - 1))
+        """Intervals by Student's t, see `quantile`; None where a value is undefined."""
+        reach = quantile(level, self.n_blocks)
         out: list[Interval | None] = []
-        for centre, error in zip(self.corrected(), self.standard_errors(), strict=True):
+        for centre, error in zip(self.full, self.standard_errors(), strict=True):
             defined = bool(np.isfinite(centre) and np.isfinite(error))
             half = reach * error
             out.append(Interval(float(centre - half), float(centre + half), float(error)) if defined else None)
@@ -106,7 +105,7 @@ class Leaving:
 def bootstrap_intervals(leaving: Leaving, draws: NDArray[np.float64], level: float) -> list[Interval | None]:
     """Intervals from values under random weights on blocks.
 
-    The quantiles of the draws about their mean, put about the bias-corrected estimate.
+    The quantiles of the draws about their mean, put about the estimate.
 
     Parameters
     ----------
@@ -121,7 +120,7 @@ def bootstrap_intervals(leaving: Leaving, draws: NDArray[np.float64], level: flo
     tail = (1 - level) / 2
     spread = draws - draws.mean(axis=0)
     low, high = np.quantile(spread, [tail, 1 - tail], axis=0)
-    centre, error = leaving.corrected(), draws.std(axis=0, ddof=1)
+    centre, error = leaving.full, draws.std(axis=0, ddof=1)
     return [
         Interval(float(c + a), float(c + b), float(s)) if np.isfinite([c, a, b, s]).all() else None
         for c, a, b, s in zip(centre, low, high, error, strict=True)
@@ -154,7 +153,7 @@ def mean_interval(geometry: Geometry, level: float | None) -> Interval | None:
     pairs = geometry.fold_pairs
     if pairs is None or geometry.noise is None or level is None:
         return None
-    mean, variance = order_two_variance(pairs.kernel.mean(axis=1, keepdims=True), pairs.n_blocks)
-    error = float(np.sqrt(max(float(variance[0]), 0)))
-    reach = float(scipy.stats.t.ppf((1 + level) / 2, pairs.n_blocks - 1)) * error
-    return Interval(float(mean[0]) - reach, float(mean[0]) + reach, error)
+    terms = pairs.kernel.mean(axis=1, keepdims=True)
+    mean, error = float(terms.mean()), float(u_statistic_errors(terms, pairs.n_blocks)[0])
+    reach = quantile(level, pairs.n_blocks) * error
+    return Interval(mean - reach, mean + reach, error)

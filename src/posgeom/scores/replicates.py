@@ -28,7 +28,6 @@ _N_HALVINGS = 2
 _MAX_REFITTED_POSITIONS = 1024
 """Used positions up to which fitted encodings have intervals: each needs some dozens of decompositions."""
 _STAGE = "leaving folds out"
-_BIASED = np.array([True] * 5 + [False])
 
 Fit = Callable[[Geometry], NDArray[np.float64]]
 """Distances of pairs of positions, from a geometry that a part of the corpus gave."""
@@ -109,9 +108,9 @@ def replicate_scores(
     fitted = [k for k, e in enumerate(encodings) if e.refit is not None]
     fits = [_fit(encodings[k], positions) for k in fitted] + [_other_half] * ceiling
     refits = n if fits and errors and positions.size <= _MAX_REFITTED_POSITIONS else 0
-    outs: list[tuple[int, ...]] = [(f,) for f in range(n)]
+    outs: list[tuple[int, ...]] = []
     if errors:
-        outs += combinations(range(n), 2)
+        outs = [*((f,) for f in range(n)), *combinations(range(n), 2)]
     total = len(outs) + refits + 1
 
     scoring = _Scoring(np.stack([_pairs(encodings[k], positions) for k in fixed])) if fixed else None
@@ -123,16 +122,14 @@ def replicate_scores(
             progress(_STAGE, done, total)
             left[done] = scoring(pairs.without(*out), geometry.noise, n - len(out), with_ranks=len(out) == 1)
         for column, k in enumerate(fixed):
-            two_out = left[n:, :, column] if errors else None
-            leaving[k] = Leaving(full[:, column], left[:n, :, column], two_out, _BIASED)
+            leaving[k] = Leaving(full[:, column], left[:n, :, column], left[n:, :, column])
     whole = _score_halves(fits, geometry) if fits else np.full((len(FIELDS), 1), np.nan)
     parts = np.full((n, *whole.shape), np.nan)
     for f in range(refits):
         progress(_STAGE, len(outs) + f, total)
         parts[f] = _score_halves(fits, geometry, left_out=f)
     progress(_STAGE, total, total)
-    unbiased = np.zeros(len(FIELDS), bool)
-    out_of_sample = [Leaving(whole[:, c], parts[:, :, c], None, unbiased) for c in range(whole.shape[1])]
+    out_of_sample = [Leaving(whole[:, c], parts[:, :, c]) for c in range(whole.shape[1])]
     leaving |= dict(zip(fitted, out_of_sample, strict=False))
     draws = None
     if bootstrap:

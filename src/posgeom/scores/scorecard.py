@@ -230,9 +230,9 @@ def scorecard(
             "sample": "exact" if encoding.refit is None else "out",
             "intervals": replicates.intervals(k, level) if errors and level is not None else {},
         }
-        rows[k] = replace(rows[k], **values | _by_field(replicates.leaving[k].corrected()))
+        rows[k] = replace(rows[k], **values | _by_field(replicates.leaving[k].full))
     ceiling = replicates.ceiling
-    card = replace(card, rows=tuple(rows), ceiling=_by_field(ceiling.corrected()), n_blocks=ceiling.n_blocks)
+    card = replace(card, rows=tuple(rows), ceiling=_by_field(ceiling.full), n_blocks=ceiling.n_blocks)
     if not errors or level is None:
         return card
     intervals = named(ceiling.intervals(level))

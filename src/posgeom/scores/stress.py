@@ -152,7 +152,7 @@ def stress(
     distances, target = paired_distances(encoding, geometry)
     if isinstance(geometry, Geometry) and has_blocks(geometry):
         scheme = encoding if isinstance(encoding, Encoding) else PointEncoding("given", encoding)
-        found = replicate_scores([scheme], geometry, errors=False, ceiling=False).leaving[0].corrected()
+        found = replicate_scores([scheme], geometry, errors=False, ceiling=False).leaving[0].full
         value = float(found[FIELDS.index(_KINDS[kind])])
         return value if np.isfinite(value) else None
     result = stress_against(upper_pairs(distances), target)
