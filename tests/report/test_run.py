@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from posgeom.analysis import Analysis
+from posgeom.analysis import Analysis, analyze
 from posgeom.chart_data import MAX_CELLS, N_BLOCKS, chart_data, geometry_chart_data
 from posgeom.errors import RunError
+from posgeom.report.charts.figure import draw
 from posgeom.report.figures import KINDS, figure_of, figures
+from posgeom.report.files import save
 from posgeom.report.run import Run, read_run
+from tests.conftest import make_counts
 
 
 @pytest.fixture
@@ -171,3 +174,14 @@ def test_large_matrices_are_averaged() -> None:
     assert (matrix["first"][0], matrix["last"][-1]) == (5, 5 + MAX_CELLS)
     small = geometry_chart_data(positions[:-1], np.full(MAX_CELLS, 7), {"plug-in": squared[:-1, :-1]}, points[:-1])
     np.testing.assert_allclose(small["matrix"]["distances"]["plug-in"], np.sqrt(squared[:-1, :-1]), rtol=1e-5)
+
+
+def test_a_run_in_which_nothing_is_defined(tmp_path: Path) -> None:
+    """Two positions that are one point: no triple, no scale, no stress but the trivial one."""
+    counts = make_counts(np.full((2, 2, 1), 50))
+    save(analyze(counts, n_dims=4, default_encodings=False, encodings=["nope"], convention="paper"), tmp_path)
+    drawn = figures(read_run(tmp_path))
+    assert [figure.name for figure in drawn] == ["scorecard", "matrix", "lag", "spectrum", "map", "depth"]
+    assert drawn[0].table[0]["stress_scaled"] is None
+    for figure in drawn:
+        draw(figure, tmp_path / f"{figure.name}.svg")

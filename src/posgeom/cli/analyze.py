@@ -173,44 +173,43 @@ def command(
         utf8_errors=utf8_errors,
     )
     # Entered first, so that an output that cannot be written is known before the work is done.
-    with (
-        staged_directory(out) if out else nullcontext() as stage,
-        progress_bars(quiet=quiet, verbose=verbose) as progress,
-    ):
-        analysis = analyze(
-            source,
-            tokenizer,
-            n_positions=None if counts else n_positions,
-            n_dims=n_dims,
-            encodings=encoding or (),
-            default_encodings=not only,
-            ranks=None if ranks is None else _parse_ranks(ranks),
-            convention=convention,
-            estimator=estimator,
-            empty=empty,
-            min_depth=min_depth,
-            metric=metric,
-            n_folds=None if counts else folds,
-            level=None if intervals == "none" else level,
-            interval_method="jackknife" if intervals == "none" else intervals,
-            null_replicates=null,
-            min_length=o.min_length(min_length, n_positions, full=full_length),
-            bins=bins,
-            options=None if counts else read_options,
-            tokenizer_engine=None if counts else tokenizer_engine,
-            workers=workers,
-            engine=None if counts else engine,
-            scheduler=scheduler,
-            run_dir=run_dir,
-            partition_size=partition_size,
-            recount_changed=recount_changed,
-            seed=seed,
-            progress=progress,
-        )
+    with staged_directory(out) if out else nullcontext() as stage:
+        with progress_bars(quiet=quiet, verbose=verbose) as progress:
+            analysis = analyze(
+                source,
+                tokenizer,
+                n_positions=None if counts else n_positions,
+                n_dims=n_dims,
+                encodings=encoding or (),
+                default_encodings=not only,
+                ranks=None if ranks is None else _parse_ranks(ranks),
+                convention=convention,
+                estimator=estimator,
+                empty=empty,
+                min_depth=min_depth,
+                metric=metric,
+                n_folds=None if counts else folds,
+                level=None if intervals == "none" else level,
+                interval_method="jackknife" if intervals == "none" else intervals,
+                null_replicates=null,
+                min_length=o.min_length(min_length, n_positions, full=full_length),
+                bins=bins,
+                options=None if counts else read_options,
+                tokenizer_engine=None if counts else tokenizer_engine,
+                workers=workers,
+                engine=None if counts else engine,
+                scheduler=scheduler,
+                run_dir=run_dir,
+                partition_size=partition_size,
+                recount_changed=recount_changed,
+                seed=seed,
+                progress=progress,
+            )
         if stage:
             write_files(analysis, stage, out or stage)
             if report and can_draw():
-                draw_run(stage, out or stage, progress=progress)
+                with progress_bars(quiet=quiet, verbose=verbose) as progress:
+                    draw_run(stage, out or stage, progress=progress)
     show(analysis, as_json=as_json, out=out, report=report)
     if run_dir and not as_json:
         typer.echo(f"partial counts are kept in {shown(run_dir)}")

@@ -23,7 +23,7 @@ from posgeom.models.layers import frequencies_of, layer_scores
 from posgeom.models.model import open_model
 from posgeom.models.rotary_kernel import TokenFrequencies
 from posgeom.report.charts.figure import can_draw
-from posgeom.report.drawn import REPORT, draw_run
+from posgeom.report.drawn import FIGURES, REPORT, draw_run
 from posgeom.report.files import staged_directory
 from posgeom.report.layers import layers_document, print_layers, write_layers
 
@@ -132,38 +132,37 @@ def command(
         utf8_errors=utf8_errors,
     )
     # Entered first, so that an output that cannot be written is known before the work is done.
-    with (
-        staged_directory(out) if out else nullcontext() as stage,
-        progress_bars(quiet=quiet, verbose=verbose) as progress,
-    ):
-        if counts:
-            stored = stored_counts(context, counts)
-        else:
-            stored = count(
-                corpus or [],
-                tokenizer,
-                n_positions=n_positions,
-                n_folds=folds,
-                options=options,
-                workers=workers,
+    with staged_directory(out) if out else nullcontext() as stage:
+        with progress_bars(quiet=quiet, verbose=verbose) as progress:
+            if counts:
+                stored = stored_counts(context, counts)
+            else:
+                stored = count(
+                    corpus or [],
+                    tokenizer,
+                    n_positions=n_positions,
+                    n_folds=folds,
+                    options=options,
+                    workers=workers,
+                    progress=progress,
+                )
+            if stored.n_positions < 2:
+                raise CountsError(f"n = {stored.n_positions} position has no geometry: expected at least 2")
+            shape = geometry(stored, metric=metric, seed=seed, progress=progress, **CONVENTIONS[convention])
+            result = layer_scores(
+                opened,
+                shape,
+                stack=stack,
+                input=input_ or ("sinusoidal" if convention == "paper" else None),
+                frequencies=_frequencies(stored),
+                initial=initial,
+                seed=seed,
                 progress=progress,
             )
-        if stored.n_positions < 2:
-            raise CountsError(f"n = {stored.n_positions} position has no geometry: expected at least 2")
-        shape = geometry(stored, metric=metric, seed=seed, progress=progress, **CONVENTIONS[convention])
-        result = layer_scores(
-            opened,
-            shape,
-            stack=stack,
-            input=input_ or ("sinusoidal" if convention == "paper" else None),
-            frequencies=_frequencies(stored),
-            initial=initial,
-            seed=seed,
-            progress=progress,
-        )
         names = write_layers(result, stage, out or stage) if stage else []
         if stage and report and can_draw():
-            names += draw_run(stage, out or stage, progress=progress)
+            with progress_bars(quiet=quiet, verbose=verbose) as progress:
+                names += draw_run(stage, out or stage, progress=progress)
     if as_json:
         typer.echo(json.dumps(layers_document(result), indent=1, allow_nan=False))
         return
@@ -172,7 +171,7 @@ def command(
     if out:
         console.print(f"written to {shown(out)}: {', '.join(names)}")
         if report and not can_draw():
-            console.print(f"no {REPORT} and no figures: pip install 'posgeom[report]', then posgeom report")
+            console.print(f"no {REPORT} and no {FIGURES}: pip install 'posgeom[report]', then posgeom report")
 
 
 def _frequencies(counts: PositionCounts) -> TokenFrequencies | None:

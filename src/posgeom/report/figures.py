@@ -12,7 +12,7 @@ from posgeom.messages import shown
 from posgeom.report.charts.compare import compare_figure
 from posgeom.report.charts.density import MAX_PANELS, density_figure
 from posgeom.report.charts.depth import depth_figure
-from posgeom.report.charts.figure import Figure, Row
+from posgeom.report.charts.figure import Figure, Row, known
 from posgeom.report.charts.lag import lag_figure
 from posgeom.report.charts.layers import layers_figure
 from posgeom.report.charts.lines import lines_figure
@@ -250,6 +250,8 @@ def _violations(run: Run) -> Figure | None:
         for series in stored["series"]
         for lag, rate in zip(stored["lags"], series["rates"], strict=True)
     ]
+    if not known(rows, "violation_rate"):  # two positions have no triple
+        return None
     return lines_figure(
         rows,
         name="violations",
@@ -267,6 +269,8 @@ def _violations(run: Run) -> Figure | None:
 
 def _width(run: Run) -> Figure | None:
     if run.scores is None or run.charts is None or not run.charts["widths"]:
+        return None
+    if not known(run.charts["widths"], "stress_scaled"):
         return None
     return lines_figure(
         run.charts["widths"],

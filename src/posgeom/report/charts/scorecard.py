@@ -64,8 +64,9 @@ def scorecard_figure(
     if known(rows, "low"):
         bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=4, opacity=0.4)
         layers.append(bars.encode(x=alt.X("low:Q", title=AXES[score], axis=axis), x2="high:Q"))
-    points = base.transform_filter(defined).mark_point(filled=True, size=55, opacity=1)
-    layers.append(points.encode(x=alt.X(f"{score}:Q", title=AXES[score], axis=axis)))
+    if known(rows, score):
+        points = base.transform_filter(defined).mark_point(filled=True, size=55, opacity=1)
+        layers.append(points.encode(x=alt.X(f"{score}:Q", title=AXES[score], axis=axis)))
     if any(row[score] is None for row in rows):
         text = base.transform_filter(f"!{defined}").mark_text(text="undefined", align="left", style="undefined-text")
         layers.append(text.encode(x=alt.value(4)))
