@@ -17,7 +17,7 @@ import scipy
 from numpy.typing import NDArray
 
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.noise import order_two_variance
+from posgeom.geometry.noise import between_extremes, order_two_error, order_two_variance
 
 MANY_BLOCKS = 15
 """Blocks from which the bootstrap draws Poisson weights."""
@@ -67,10 +67,11 @@ class Leaving:
         """The difference of two functions of the same blocks, whose common noise cancels."""
         both = self.two_out is not None and other.two_out is not None
         return Leaving(
-            self.full - other.full,
+            # Corrected first, since only one of them may be biased; a constant more or less changes no error.
+            self.corrected() - other.corrected(),
             self.one_out - other.one_out,
             self.two_out - other.two_out if both else None,  # type: ignore[operator]
-            self.biased & other.biased,
+            np.zeros(self.biased.shape, np.bool_),
         )
 
     def corrected(self) -> NDArray[np.float64]:
@@ -88,8 +89,7 @@ class Leaving:
         for row, (f, g) in zip(kernel, combinations(range(n), 2), strict=True):
             row -= comb(n - 1, 2) * (self.one_out[f] + self.one_out[g])
         _, variance = order_two_variance(kernel, n)
-        # Between the two extremes of what the jackknife overstates: nothing, and the variance of noise alone.
-        clipped = np.clip(variance, plain * (n - 2) / (2 * (n - 1)), plain)
+        clipped = between_extremes(variance, plain, n)
         return np.sqrt(np.where(np.isfinite(clipped), clipped, plain))
 
     def intervals(self, level: float) -> list[Interval | None]:
@@ -161,7 +161,6 @@ def mean_interval(geometry: Geometry, level: float | None) -> Interval | None:
     pairs = geometry.fold_pairs
     if pairs is None or geometry.noise is None or level is None:
         return None
-    mean, variance = order_two_variance(pairs.kernel.mean(axis=1, keepdims=True), pairs.n_blocks)
-    error = float(np.sqrt(max(float(variance[0]), 0)))
+    mean, error = (float(x[0]) for x in order_two_error(pairs.kernel.mean(axis=1, keepdims=True), pairs.n_blocks))
     reach = float(scipy.stats.t.ppf((1 + level) / 2, pairs.n_blocks - 1)) * error
-    return Interval(float(mean[0]) - reach, float(mean[0]) + reach, error)
+    return Interval(mean - reach, mean + reach, error)
