@@ -86,7 +86,8 @@ class Difference:
     interval : Interval or None
         Paired: noise that both share cancels.
     confidence : float or None
-        Confidence that the first is the more faithful one (its stress is lower, or its correlation higher).
+        Confidence that the first is the more faithful one (its stress is lower, or its correlation higher); None for
+        the scale, which says nothing of that, and where there is no error.
     """
 
     first: str
@@ -153,7 +154,7 @@ class Scorecard:
         return [asdict(row) for row in self.rows]
 
     def difference(self, first: str, second: str, score: str = "stress_scaled") -> Difference:
-        """Compare two encodings by one score, with a paired interval.
+        """Compare two encodings by one score, with a paired interval; by the jackknife, whatever the method.
 
         Parameters
         ----------
@@ -178,16 +179,16 @@ class Scorecard:
         value = None if None in values else values[0] - values[1]
         if self.replicates is None or self.level is None or value is None:
             return Difference(first, second, score, value, None, None)
-        by_name = dict(zip(self.replicates.names, self.replicates.leaving, strict=True))
-        leaving, column = by_name[first].minus(by_name[second]), FIELDS.index(score)
+        one, other = (self.replicates.leaving[self.replicates.names.index(name)] for name in (first, second))
+        leaving, column = one.minus(other), FIELDS.index(score)
         interval = leaving.intervals(self.level)[column]
         positive = float(leaving.probability_positive()[column])
-        higher_is_better = score in HIGHER_IS_BETTER
-        confidence = None if not np.isfinite(positive) else positive if higher_is_better else 1 - positive
+        confidence = {-1: 1 - positive, 0: None, 1: positive}[_BETTER[score]] if np.isfinite(positive) else None
         return Difference(first, second, score, value, interval, confidence)
 
 
-HIGHER_IS_BETTER = ("pearson", "spearman")
+_BETTER = {"stress_raw": -1, "stress_scaled": -1, "scale": 0, "stress_1": -1, "pearson": 1, "spearman": 1}
+"""Whether a more faithful encoding has a lower score or a higher one."""
 
 
 def scorecard(
@@ -241,7 +242,7 @@ def scorecard(
     )
     for k, encoding in enumerate(encodings):
         values: dict[str, Any] = {
-            "sample": "exact" if encoding.refit is None else "out",
+            "sample": "out" if encoding.is_fitted_to(geometry) else "exact",
             "intervals": replicates.intervals(k, level) if errors and level is not None else {},
         }
         rows[k] = replace(rows[k], **values | _by_field(replicates.leaving[k].corrected()))
@@ -297,5 +298,5 @@ def _against_all(encoding: Encoding, geometry: Geometry) -> EncodingScores:
         min_separation_pair=closest.pair,
         effective_rank=encoding_effective_rank(encoding, distances, positions),
         negative_mass=encoding.negative_mass,
-        sample="exact" if encoding.refit is None else "in",
+        sample="in" if encoding.is_fitted_to(geometry) else "exact",
     )
