@@ -7,7 +7,8 @@ from rich.console import Console
 from posgeom.analysis import analyze
 from posgeom.corpus.counting import count_texts
 from posgeom.encodings.base import PointEncoding
-from posgeom.report.table import WIDTH, print_analysis
+from posgeom.report.table import FULL_WIDTH, OTHER_HALF, WIDTH, interval_text, print_analysis
+from posgeom.scores.interval import Interval
 from posgeom.studies.synthetic import synthetic
 
 
@@ -23,7 +24,8 @@ def test_fits_100_columns_and_cuts_nothing() -> None:
     text = printed(encodings=["rope:base=500000,reference=gaussian,offset=17,seed=123"])
     assert max(len(line) for line in text.splitlines()) <= 100
     assert "\u2026" not in text
-    assert "do not fit" not in text
+    assert "2 scores do not fit this terminal" in " ".join(text.split())
+    assert "do not fit" not in printed(FULL_WIDTH)
     assert "a lower stress is not a better model" in " ".join(text.split())
 
 
@@ -36,9 +38,38 @@ def test_a_narrow_terminal_gets_fewer_scores_and_whole_numbers(width: int) -> No
 
 
 def test_undefined_scores_are_shown_as_undefined() -> None:
-    text = printed(encodings=[PointEncoding("zero", np.zeros((32, 4)))], default_encodings=False)
+    text = printed(FULL_WIDTH, encodings=[PointEncoding("zero", np.zeros((32, 4)))], default_encodings=False)
     line = next(line for line in text.splitlines() if line.startswith("zero"))
+    # No interval where the score is undefined; raw stress, and that there is no separation, are defined.
     assert line.split() == ["zero", "undef", "1", "undef", "undef", "undef", "undef", "0.00", "100.0", "0", "0.0"]
+
+
+def test_every_score_has_its_interval_and_the_other_half_comes_last() -> None:
+    lines = printed().splitlines()
+    alibi = next(line for line in lines if line.startswith("alibi "))
+    scaled, low, high = (float(cell) for cell in alibi.split()[1:4])
+    assert low < scaled < high
+    table = [line for line in lines if line.startswith((OTHER_HALF, "mds", "sinusoidal"))]
+    assert table[-1].startswith(OTHER_HALF)
+    cells = table[-1][len(OTHER_HALF) :].split()
+    assert 0 < float(cells[0]) < 0.05  # 5,000 documents: halves agree
+    assert cells[-4:] == ["undef"] * 4  # violations, ties, separation and rank are of encodings
+    assert "what the distances of one half of the corpus score against the other half" in " ".join(" ".join(lines).split())
+
+
+def test_without_a_level_there_are_no_intervals() -> None:
+    lines = printed(level=None).splitlines()
+    assert not any("Intervals: " in line for line in lines)
+    assert float(next(line for line in lines if line.startswith("alibi ")).split()[2]) > 1  # the raw stress follows
+    assert any("Intervals were not asked for" in line for line in lines)
+
+
+@pytest.mark.parametrize("bounds", [(-0.0123, 0.4567), (-123.456, 2345.678), (-1e9, 1e9), (12.3456, 99.9999)])
+def test_wide_intervals_are_shown_whole(bounds: tuple[float, float]) -> None:
+    text = interval_text(Interval(*bounds, 1.0))
+    assert len(text) <= 13
+    low, high = (float(part) for part in text.split())
+    assert (low, high) == pytest.approx(bounds, rel=0.05)
 
 
 def test_names_cannot_reach_the_terminal_as_markup_or_control_codes() -> None:

@@ -1,10 +1,20 @@
+import json
+
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from posgeom.encodings.alibi import alibi
 from posgeom.encodings.base import PointEncoding
-from posgeom.geometry.build import geometry
-from posgeom.scores.scorecard import scorecard
+from posgeom.encodings.mds import mds
+from posgeom.encodings.random import random
+from posgeom.encodings.sinusoidal import sinusoidal
+from posgeom.errors import GeometryError
+from posgeom.geometry.build import Geometry, geometry
+from posgeom.scores.interval import Interval
+from posgeom.scores.replicates import FIELDS
+from posgeom.scores.scorecard import Scorecard, score, scorecard
+from posgeom.scores.stress import stress
 from posgeom.studies.synthetic import sample_counts, synthetic
 
 
@@ -45,3 +55,153 @@ def test_the_zero_encoding_has_undefined_scores() -> None:
     assert row.stress_raw == 1
     assert row.stress_scaled is row.scale is row.stress_1 is row.pearson is row.spearman is None
     assert (row.tie_rate, row.min_separation, row.effective_rank) == (1, 0, 0)
+
+
+SCHEMES = [sinusoidal(32, 16), alibi(32), random(32, 16)]
+
+
+@pytest.fixture(scope="module")
+def shape() -> Geometry:
+    return geometry(synthetic(n_documents=1500, seed=3).counts)
+
+
+@pytest.fixture(scope="module")
+def card(shape: Geometry) -> Scorecard:
+    large = PointEncoding("large", 1000 * np.asarray(sinusoidal(32, 16).coordinates()))
+    return scorecard([*SCHEMES, large, mds(shape, 8, rank=2)], shape)
+
+
+def test_values_lie_in_their_intervals(card: Scorecard) -> None:
+    assert (card.level, card.method, card.n_blocks) == (0.95, "jackknife", 10)
+    for row in card:
+        assert row.intervals
+        for field, interval in row.intervals.items():
+            value = getattr(row, field)
+            assert interval.low <= value <= interval.high
+            reach = student.ppf(0.975, 9) * interval.standard_error
+            assert interval.high - value == pytest.approx(reach)
+            assert value - interval.low == pytest.approx(reach)
+    assert [row.sample for row in card] == ["exact"] * 4 + ["out"]
+    assert set(card.ceiling_intervals) <= set(card.ceiling)
+    assert json.loads(json.dumps(card.to_dicts(), allow_nan=False))[0]["intervals"]["scale"]["standard_error"] > 0
+
+
+def test_an_encoding_and_its_rescaled_copy(card: Scorecard) -> None:
+    for field in FIELDS:
+        same = card.difference("alibi", "alibi", field)
+        assert same.value == 0
+        assert same.interval == Interval(0, 0, 0)
+        assert same.confidence is None
+    scaled = card.difference("sinusoidal", "large")
+    assert scaled.value == pytest.approx(0, abs=1e-12)
+    assert scaled.interval is not None
+    assert (scaled.interval.low, scaled.interval.high) == pytest.approx((0, 0), abs=1e-9)
+    raw = card.difference("sinusoidal", "large", "stress_raw")
+    assert raw.value is not None
+    assert raw.value < 0
+    assert raw.confidence == pytest.approx(1, abs=1e-3)  # the lower stress is the more faithful
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_differences(card: Scorecard, field: str) -> None:
+    for first, second in (("sinusoidal", "alibi"), ("alibi", "mds"), ("mds", "random")):
+        found = card.difference(first, second, field)
+        a, b = getattr(card[first], field), getattr(card[second], field)
+        assert found.value == pytest.approx(a - b)
+        turned = card.difference(second, first, field)
+        assert turned.value == pytest.approx(-(a - b))
+        if found.interval is None:  # Spearman's of what is fitted
+            assert field == "spearman"
+            assert found.confidence is None
+            continue
+        assert turned.interval is not None
+        assert (found.interval.low + found.interval.high) / 2 == pytest.approx(a - b)
+        assert turned.interval.low == pytest.approx(-found.interval.high)
+        if field == "scale":
+            assert found.confidence is None
+            continue
+        assert found.confidence is not None
+        assert turned.confidence == pytest.approx(1 - found.confidence)
+        better = a > b if field in ("pearson", "spearman") else a < b
+        assert (found.confidence > 0.5) == better
+
+
+def test_of_two_encodings_of_one_name_the_first_is_meant(shape: Geometry) -> None:
+    first, second = (PointEncoding("same", points) for points in (np.arange(32.0)[:, None], np.eye(32)))
+    card = scorecard([first, second, alibi(32)], shape)
+    found = card.difference("same", "alibi")
+    assert found.value is not None
+    assert found.interval is not None
+    assert (found.interval.low + found.interval.high) / 2 == pytest.approx(found.value)
+
+
+def test_an_encoding_alone_has_the_same_scores_to_the_bit(shape: Geometry, card: Scorecard) -> None:
+    for encoding in SCHEMES:
+        alone = scorecard(encoding, shape)
+        assert alone.rows[0] == card[encoding.name]
+        assert score(encoding, shape).stress_scaled == card[encoding.name].stress_scaled
+        assert stress(encoding, shape, "scaled") == card[encoding.name].stress_scaled
+        assert alone.ceiling == card.ceiling
+    assert stress(mds(shape, 8, rank=2), shape) == card["mds"].stress_raw
+
+
+def test_other_levels(shape: Geometry, card: Scorecard) -> None:
+    wide, narrow = card["alibi"].intervals["pearson"], scorecard(alibi(32), shape, level=0.5).rows[0].intervals["pearson"]
+    assert narrow.standard_error == wide.standard_error
+    assert wide.low < narrow.low < narrow.high < wide.high
+    none = scorecard(alibi(32), shape, level=None)
+    assert none.rows[0].intervals == {}
+    assert none.rows[0].pearson == card["alibi"].pearson
+    assert (none.level, none.method, none.replicates) == (None, None, None)
+    undecided = none.difference("alibi", "alibi")
+    assert (undecided.value, undecided.interval, undecided.confidence) == (0, None, None)
+
+
+def test_the_bootstrap(shape: Geometry, card: Scorecard) -> None:
+    found = scorecard([*SCHEMES, mds(shape, 8, rank=2)], shape, method="bootstrap")
+    assert found.method == "bootstrap"
+    for name in ("alibi", "sinusoidal", "mds"):
+        one, other = found[name], card[name]
+        assert one.stress_scaled == other.stress_scaled
+        assert one.intervals["stress_scaled"].standard_error == pytest.approx(
+            other.intervals["stress_scaled"].standard_error, rel=0.5
+        )
+    assert found["mds"].intervals == card["mds"].intervals  # what is fitted has the jackknife's
+    assert found == scorecard([*SCHEMES, mds(shape, 8, rank=2)], shape, method="bootstrap")
+
+
+def test_plugin_distances_and_few_folds_have_no_intervals() -> None:
+    counts = synthetic(n_documents=1200, n_folds=3).counts
+    for settings in ({"estimator": "plugin"}, {}, {"depth": "full"}):
+        found = scorecard(SCHEMES, geometry(counts, **settings))  # type: ignore[arg-type]
+        assert (found.level, found.ceiling, found.replicates) == (None, {}, None)
+        assert all(row.intervals == {} for row in found)
+    plugin = geometry(counts, estimator="plugin")
+    assert mds(plugin, 8).refit is not None
+    assert scorecard(mds(plugin, 8), plugin).rows[0].sample == "in"
+
+
+@pytest.mark.parametrize("level", [0, 1, 95, -0.1, float("nan")])
+def test_bad_levels(shape: Geometry, level: float) -> None:
+    with pytest.raises(GeometryError, match="expected a number between 0 and 1"):
+        scorecard(SCHEMES, shape, level=level)
+
+
+def test_bad_methods_scores_and_names(shape: Geometry, card: Scorecard) -> None:
+    with pytest.raises(GeometryError, match="expected jackknife or bootstrap"):
+        scorecard(SCHEMES, shape, method="delta")  # type: ignore[arg-type]
+    with pytest.raises(GeometryError, match="expected one of stress_raw"):
+        card.difference("alibi", "random", "tie_rate")
+    with pytest.raises(KeyError, match="no encoding 'rope'"):
+        card.difference("alibi", "rope")
+
+
+def test_a_fit_to_another_corpus_is_scored_as_it_is(shape: Geometry) -> None:
+    """It owes nothing to the corpus that it is scored on, so it is not fitted anew to that."""
+    other = mds(geometry(synthetic(n_documents=1500, seed=8).counts), 8, rank=2)
+    row = scorecard(other, shape).rows[0]
+    bare = scorecard(PointEncoding("mds", np.asarray(other.coordinates())), shape).rows[0]
+    assert row.sample == "exact"
+    assert row.stress_raw == pytest.approx(bare.stress_raw)
+    again = geometry(synthetic(n_documents=1500, seed=3).counts, min_depth=10)
+    assert scorecard(mds(again, 8, rank=2), shape).rows[0].sample == "out"  # the same corpus, estimated again

@@ -14,7 +14,7 @@ from posgeom.encodings.lags import lag_span, spread_lags
 from posgeom.encodings.rotation import Rotation
 from posgeom.errors import EncodingError
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.distance_matrix import check_matrix_fits
+from posgeom.geometry.distance_matrix import DistanceMatrix, check_matrix_fits
 from posgeom.geometry.euclidean import euclidean_distances
 
 SMALLEST, LARGEST = 1e-100, 1e100
@@ -40,8 +40,10 @@ class Encoding(ABC):
     rotation : Rotation or None
         What it does to queries and keys, where it is rotary.
     refit : callable or None
-        How to build it again from another geometry, where it is fitted to one: scores then fit it on one half of the
-        corpus and score it on the other.
+        How to build it again from another geometry, where it is fitted to one: scores against the same corpus then fit
+        it on one half of that and score it on the other.
+    fitted_to : Geometry, DistanceMatrix or None
+        What it is fitted to.
     scheme : str or None
         Name it was built by, and `options` all its options, where `build_encoding` built it.
     """
@@ -49,6 +51,7 @@ class Encoding(ABC):
     bias: Bias | None = None
     rotation: Rotation | None = None
     refit: "Callable[[Geometry], Encoding] | None" = None
+    fitted_to: Geometry | DistanceMatrix | None = None
     scheme: str | None = None
     options: Mapping[str, Any] = MappingProxyType({})
 
@@ -57,6 +60,19 @@ class Encoding(ABC):
         self.name = name
         self.n_positions = n_positions
         self.n_dims = n_dims
+
+    def is_fitted_to(self, geometry: Geometry) -> bool:
+        """Whether it is fitted to the corpus of a geometry, so that scores against that must fit it anew.
+
+        Parameters
+        ----------
+        geometry : Geometry
+
+        Returns
+        -------
+        bool
+        """
+        return self.refit is not None and (self.fitted_to is None or geometry.has_corpus_of(self.fitted_to))
 
     @abstractmethod
     def distances(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64]:

@@ -81,6 +81,7 @@ def mds(
         axes, positions = interpolate_rows(axes, positions.astype(np.float64), places, missing), np.arange(n)
     width = n_dims or kept
     encoding = PointEncoding("mds", axes @ _MAPS[columns](width, kept, seed).T, positions, n)
+    encoding.fitted_to = geometry
     encoding.refit = lambda shape: mds(shape, n_dims, rank=rank, seed=seed)  # distances do not depend on the columns
     return encoding
 

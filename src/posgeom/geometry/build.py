@@ -1,5 +1,7 @@
 """From counts to a geometry: plug-in and cross-validated distances over the same positions."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -139,6 +141,33 @@ class Geometry:
             Its coordinates have one row a used position.
         """
         return self._mds if rank is None else self._mds.truncate(rank)
+
+    def has_corpus_of(self, other: Geometry | DistanceMatrix) -> bool:
+        """Whether another geometry, or distances, come from the corpus that this one comes from.
+
+        Parameters
+        ----------
+        other : Geometry or DistanceMatrix
+
+        Returns
+        -------
+        bool
+            By depths and plug-in distances, which no two corpora share by chance; distances alone must be one of the
+            matrices here.
+        """
+        if isinstance(other, DistanceMatrix):
+            known = (self.plugin, self.crossval, self.crossval_full_depth)
+            return any(one is not None and np.array_equal(one.squared, other.squared) for one in known)
+        if self is other or not np.array_equal(self.position_depth, other.position_depth):
+            return self is other
+        if self.metric.name != other.metric.name:
+            return True
+        shared = np.intersect1d(self.positions, other.positions)
+        ours, theirs = (
+            shape.plugin.squared[np.ix_(rows, rows)]
+            for shape, rows in ((g, np.searchsorted(g.positions, shared)) for g in (self, other))
+        )
+        return np.allclose(ours, theirs, rtol=1e-9, atol=1e-12)
 
     @property
     def spectrum(self) -> Spectrum:

@@ -13,13 +13,12 @@ from itertools import combinations
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.crossval import balanced_splits
 from posgeom.geometry.fold_pairs import ENOUGH_BLOCKS, block_depths, block_roots, row_of_position
-from posgeom.geometry.noise import u_statistic_errors
+from posgeom.geometry.noise import order_two_error
 from posgeom.progress import ProgressHook, silent
 
 _THINNING = (8, 4, 2, 1)
@@ -170,9 +169,5 @@ def _point(
             means.append(2 * (m * same - float(sums[f] @ sums[g])) / (m * (m - 1)) * scale)
             affinities.append(same / m)
     if n_parts >= ENOUGH_BLOCKS:
-        error = _error(np.array(means), n_parts)
+        error = float(order_two_error(np.array(means)[:, None], n_parts)[1][0])
     return DepthPoint(depth, float(np.mean(means)), error, float(np.mean(affinities)))
-
-
-def _error(kernel: NDArray[np.float64], n: int) -> float:
-    return float(u_statistic_errors(kernel[:, None], n)[0])

@@ -125,6 +125,7 @@ def significance(
     observed = double_centre(geometry.distances.squared)
     values, vectors = np.linalg.eigh(observed)
     values, vectors = values[::-1], vectors[:, ::-1]
+    tolerance = geometry.spectrum.tolerance
     most = min(_MOST_AXES, values.size - 1)
     errors = _eigenvalue_errors(geometry, most)
     mean = sum(products) / len(products)
@@ -136,8 +137,7 @@ def significance(
         beyond = [_top_beyond(noise, vectors[:, :k]) for noise in noises]
         top = np.maximum(spectra[:, k], beyond)
         spread = float(top.std(ddof=1)) * np.sqrt(1 + 1 / top.size)
-        ratio = (values[k] - top.mean()) / spread if spread else np.inf * np.sign(values[k] - top.mean())
-        p_value = float(scipy.stats.t.sf(ratio, top.size - 1))
+        p_value = float(scipy.stats.t.sf(_ratio(values[k] - top.mean(), spread, tolerance), top.size - 1))
         upper = top.mean() + scipy.stats.t.isf(alpha, top.size - 1) * spread
         error = None if errors is None else float(errors[k])
         axes.append(Axis(float(values[k]), error, float(top.mean()), float(upper), p_value))
@@ -147,6 +147,13 @@ def significance(
             break
     rank = len(axes) if rank is None else rank
     return Significance(tuple(axes), rank, _signal_share(geometry, rank), spectra, alpha)
+
+
+def _ratio(difference: float, spread: float, tolerance: float) -> float:
+    """A difference in units of a spread, which may be 0; 0 where the difference is round-off."""
+    if abs(difference) <= tolerance:
+        return 0.0
+    return difference / spread if spread else float(np.copysign(np.inf, difference))
 
 
 def _top_beyond(product: NDArray[np.float64], axes: NDArray[np.float64]) -> float:

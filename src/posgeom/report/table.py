@@ -1,4 +1,4 @@
-"""The result as text for a terminal: at most 100 columns, plain characters."""
+"""The result as text for a terminal, plain characters."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,6 +23,7 @@ WIDTH = 100
 _UNDEFINED = "undef"
 _NAME_WIDTH = 24
 _LABEL_WIDTH = 11
+_INTERVAL_WIDTH = 13
 OTHER_HALF = "(other half)"
 _NOTHING: dict[str, Any] = {
     **dict.fromkeys(("n_dims", "violation_rate", "tie_rate", "effective_rank", "negative_mass")),
@@ -45,7 +46,7 @@ class _Column:
 
 _COLUMNS = (
     _Column("scaled\nstress", 6, 0, lambda r: _number(r.stress_scaled, ".4f")),
-    _Column("interval\nof it", 13, 1, lambda r: _interval(r.intervals.get("stress_scaled"))),
+    _Column("interval\nof it", _INTERVAL_WIDTH, 1, lambda r: interval_text(r.intervals.get("stress_scaled"))),
     _Column("raw\nstress", 8, 0, lambda r: _number(r.stress_raw, ".3g")),
     _Column("scale\nc", 8, 4, lambda r: _number(r.scale, ".3g")),
     _Column("stress-\n1", 7, 7, lambda r: _number(r.stress_1, ".3f")),
@@ -56,6 +57,9 @@ _COLUMNS = (
     _Column("min.\nsepar.", 8, 2, lambda r: _number(r.min_separation, ".3g")),
     _Column("eff.\nrank", 5, 3, lambda r: _number(r.effective_rank, ".1f")),
 )
+
+FULL_WIDTH = _NAME_WIDTH + sum(1 + column.width for column in _COLUMNS)
+"""Columns of a terminal that every score fits in."""
 
 
 def print_analysis(analysis: Analysis, console: Console) -> None:
@@ -246,7 +250,7 @@ def _caption(card: Scorecard, width: int) -> str:
 
 
 def scorecard_table(card: Scorecard, width: int = WIDTH) -> Table:
-    """The scorecard as a table; where the width is less than 100 columns, it has fewer scores.
+    """The scorecard as a table; where the width is less than `FULL_WIDTH`, it has fewer scores.
 
     Parameters
     ----------
@@ -275,8 +279,21 @@ def scorecard_table(card: Scorecard, width: int = WIDTH) -> Table:
     return table
 
 
-def _interval(interval: Interval | None) -> str:
-    return "" if interval is None else f"{interval.low:.3f} {interval.high:.3f}"
+def interval_text(interval: Interval | None) -> str:
+    """An interval in the width of its column, with fewer digits where the numbers are large; empty without one.
+
+    Parameters
+    ----------
+    interval : Interval or None
+
+    Returns
+    -------
+    str
+    """
+    if interval is None:
+        return ""
+    texts = [f"{interval.low:{spec}} {interval.high:{spec}}" for spec in (".3f", ".2f", ".0f", ".0e")]
+    return next((text for text in texts if len(text) <= _INTERVAL_WIDTH), texts[-1])
 
 
 def _fitting(width: int) -> list[_Column]:

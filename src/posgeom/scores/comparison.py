@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from posgeom.scores.interval import Interval, Leaving
 
-HIGHER_IS_BETTER = ("pearson", "spearman")
-"""Scores of which more is more faithful; of all others, less is."""
+BETTER = {"stress_raw": -1, "stress_scaled": -1, "scale": 0, "stress_1": -1, "pearson": 1, "spearman": 1}
+"""Whether a more faithful encoding has a lower score or a higher one; the scale says nothing of that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,8 @@ class Difference:
         Score of the first minus that of the second.
     interval : Interval or None
     confidence : float or None
-        Confidence that the first is the more faithful one (its stress is lower, or its correlation higher).
+        Confidence that the first is the more faithful one (its stress is lower, or its correlation higher); None for
+        the scale, which says nothing of that, and where there is no error.
     paired : bool
         Whether noise that both share cancels: they rest on the same parts of the same corpus.
     """
@@ -107,15 +108,14 @@ def difference(
 
 def _confidence(value: float, error: float, freedom: int, score: str) -> float | None:
     """One minus the one-sided p-value of the second being as faithful as the first."""
-    if not error:
+    if not error or not BETTER[score]:
         return None
-    better = value if score in HIGHER_IS_BETTER else -value
-    return float(scipy.stats.t.cdf(better / error, freedom))
+    return float(scipy.stats.t.cdf(BETTER[score] * value / error, freedom))
 
 
 def rank_scores(scored: Sequence[Scored], score: str) -> list[Scored]:
     """The most faithful first, undefined ones last."""
-    sign = -1 if score in HIGHER_IS_BETTER else 1
+    sign = -1 if BETTER[score] > 0 else 1
     return sorted(scored, key=lambda one: (one.value is None, sign * (one.value or 0)))
 
 

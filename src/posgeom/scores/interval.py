@@ -17,7 +17,7 @@ import scipy
 from numpy.typing import NDArray
 
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.noise import least_of_jackknife, order_two_variance, u_statistic_errors
+from posgeom.geometry.noise import between_extremes, order_two_error, order_two_variance
 
 MANY_BLOCKS = 15
 """Blocks from which the bootstrap draws Poisson weights."""
@@ -87,8 +87,7 @@ class Leaving:
         for row, (f, g) in zip(kernel, combinations(range(n), 2), strict=True):
             row -= comb(n - 1, 2) * (self.one_out[f] + self.one_out[g])
         _, variance = order_two_variance(kernel, n)
-        # Between the two extremes of what the jackknife overstates: nothing, and the variance of noise alone.
-        clipped = np.clip(variance, plain * least_of_jackknife(n), plain)
+        clipped = between_extremes(variance, plain, n)
         return np.sqrt(np.where(np.isfinite(clipped), clipped, plain))
 
     def intervals(self, level: float) -> list[Interval | None]:
@@ -153,7 +152,6 @@ def mean_interval(geometry: Geometry, level: float | None) -> Interval | None:
     pairs = geometry.fold_pairs
     if pairs is None or geometry.noise is None or level is None:
         return None
-    terms = pairs.kernel.mean(axis=1, keepdims=True)
-    mean, error = float(terms.mean()), float(u_statistic_errors(terms, pairs.n_blocks)[0])
+    mean, error = (float(x[0]) for x in order_two_error(pairs.kernel.mean(axis=1, keepdims=True), pairs.n_blocks))
     reach = quantile(level, pairs.n_blocks) * error
     return Interval(mean - reach, mean + reach, error)

@@ -104,8 +104,8 @@ def replicate_scores(
     """
     pairs = _pairs_of(geometry)
     n, positions = pairs.n_blocks, geometry.positions
-    fixed = [k for k, e in enumerate(encodings) if e.refit is None]
-    fitted = [k for k, e in enumerate(encodings) if e.refit is not None]
+    fitted = [k for k, e in enumerate(encodings) if e.is_fitted_to(geometry)]
+    fixed = [k for k in range(len(encodings)) if k not in fitted]
     fits = [_fit(encodings[k], positions) for k in fitted] + [_other_half] * ceiling
     refits = n if fits and errors and positions.size <= _MAX_REFITTED_POSITIONS else 0
     outs: list[tuple[int, ...]] = []
@@ -190,20 +190,20 @@ def _score_halves(fits: Sequence[Fit], geometry: Geometry, left_out: int | None 
     Returns
     -------
     ndarray of float, shape (n_scores, n_fits)
-        Spearman's only where no block is left out.
+        Spearman's only where no block is left out; NaN where a half is left with less than two blocks.
     """
     pairs = _pairs_of(geometry)
     total, n_terms = np.zeros((len(FIELDS), len(fits))), 0
     for split in balanced_splits(list(range(pairs.n_blocks)), _N_HALVINGS, geometry.seed):
         a, b = ([block for block in half if block != left_out] for half in (split.a, split.b))
-        if min(len(a), len(b)) < 2:  # no pair of blocks in it
-            continue
+        if min(len(a), len(b)) < 2:  # no pair of blocks in it, and other splits alone would differ in more than noise
+            return np.full(total.shape, np.nan)
         for fitted_on, scored_on in ((a, b), (b, a)):
             part = _part(geometry, pairs.of(fitted_on))
             scoring = _Scoring(np.stack([fit(part) for fit in fits]))
             total += scoring(pairs.of(scored_on), geometry.noise, len(scored_on), with_ranks=left_out is None)
             n_terms += 1
-    return total / n_terms if n_terms else np.full(total.shape, np.nan)
+    return total / n_terms
 
 
 def _part(geometry: Geometry, squared: NDArray[np.float64]) -> Geometry:

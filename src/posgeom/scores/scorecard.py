@@ -144,7 +144,7 @@ class Scorecard:
         return [asdict(row) for row in self.rows]
 
     def difference(self, first: str, second: str, score: str = "stress_scaled") -> Difference:
-        """Compare two encodings by one score, with a paired interval.
+        """Compare two encodings by one score, with a paired interval; by the jackknife, whatever the method.
 
         Parameters
         ----------
@@ -227,7 +227,7 @@ def scorecard(
     )
     for k, encoding in enumerate(encodings):
         values: dict[str, Any] = {
-            "sample": "exact" if encoding.refit is None else "out",
+            "sample": "out" if encoding.is_fitted_to(geometry) else "exact",
             "intervals": replicates.intervals(k, level) if errors and level is not None else {},
         }
         rows[k] = replace(rows[k], **values | _by_field(replicates.leaving[k].full))
@@ -283,5 +283,5 @@ def _against_all(encoding: Encoding, geometry: Geometry) -> EncodingScores:
         min_separation_pair=closest.pair,
         effective_rank=encoding_effective_rank(encoding, distances, positions),
         negative_mass=encoding.negative_mass,
-        sample="exact" if encoding.refit is None else "in",
+        sample="in" if encoding.is_fitted_to(geometry) else "exact",
     )

@@ -1,0 +1,191 @@
+"""Sampling variances against brute force, and the root whose expectation is that of the truth."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from posgeom.geometry.build import geometry
+from posgeom.geometry.distance_matrix import upper_pairs
+from posgeom.geometry.fold_pairs import FoldPairs, choose_blocks, fold_pairs
+from posgeom.geometry.noise import noise_model, order_two_variance, unbiased_root
+from posgeom.studies.synthetic import sample_counts
+from tests.conftest import make_counts
+
+UPPER = np.triu_indices
+
+
+def kernel_of(points: np.ndarray, mean: float) -> np.ndarray:
+    """(mean + x_f) . (mean + x_g) for pairs of blocks; points of shape (k, n, dimensions)."""
+    shifted = points + mean
+    n = points.shape[1]
+    return np.stack([(shifted[:, f] * shifted[:, g]).sum(axis=1) for f, g in combinations(range(n), 2)])
+
+
+@pytest.mark.parametrize("n", [4, 5, 10])
+@pytest.mark.parametrize("mean", [0.0, 0.3, 2.0])
+def test_the_variance_of_a_mean_over_pairs(n: int, mean: float) -> None:
+    """x_f of p standard normals: zeta_1 = p mean^2 and zeta_2 = p (2 mean^2 + 1); mean 0 is noise alone."""
+    p, draws = 3, 20_000
+    kernel = kernel_of(np.random.default_rng(n).normal(size=(draws, n, p)), mean)
+    value, variance = order_two_variance(kernel, n)
+    known = 2 / (n * (n - 1)) * (2 * (n - 2) * p * mean**2 + p * (2 * mean**2 + 1))
+    assert value.var() == pytest.approx(known, rel=0.08)
+    assert abs(variance.mean() - known) < 4 * variance.std() / np.sqrt(draws)
+    np.testing.assert_allclose(value, kernel.mean(axis=0))
+
+
+def test_the_variance_against_sums_over_all_pairs_of_terms() -> None:
+    n = 6
+    kernel = np.random.default_rng(0).normal(size=(15, 3))
+    pairs = list(combinations(range(n), 2))
+    products: dict[int, list[np.ndarray]] = {0: [], 1: [], 2: []}
+    for a, one in enumerate(pairs):
+        for b, other in enumerate(pairs):
+            products[len(set(one) & set(other))].append(kernel[a] * kernel[b])
+    apart, shared, same = (np.mean(products[k], axis=0) for k in range(3))
+    slow = 2 / (n * (n - 1)) * (2 * (n - 2) * (shared - apart) + same - apart)
+    np.testing.assert_allclose(order_two_variance(kernel, n)[1], slow, atol=1e-14)
+
+
+def test_the_variance_of_a_plain_mean_is_the_textbook_one() -> None:
+    x = np.random.default_rng(0).normal(size=(9, 4))
+    kernel = np.stack([(x[f] + x[g]) / 2 for f, g in combinations(range(9), 2)])
+    np.testing.assert_allclose(order_two_variance(kernel, 9)[1], x.var(axis=0, ddof=1) / 9)
+    np.testing.assert_allclose(order_two_variance(kernel + 7, 9)[1], x.var(axis=0, ddof=1) / 9)
+
+
+@pytest.mark.parametrize("drift", [0.0, 0.6])
+def test_the_modelled_variance_is_that_of_many_corpora(drift: float) -> None:
+    rng = np.random.default_rng(5)
+    m = 9
+    trend = np.linspace(0, drift, m)[:, None] * rng.normal(size=40)
+    truth = rng.dirichlet(np.full(40, 0.5)) * np.exp(trend)
+    truth /= truth.sum(axis=1, keepdims=True)
+    depth = np.repeat([300, 600, 1200], m // 3)
+    squared, modelled = [], []
+    for _ in range(50):
+        pairs = fold_pairs(
+            sample_counts(truth, depth, n_folds=8, rng=rng), np.arange(m), [(k,) for k in range(8)], 37
+        )
+        assert pairs is not None
+        model = noise_model(pairs)
+        assert model is not None
+        squared.append(pairs.mean)
+        modelled.append(model.deviations(pairs.mean, 8) ** 2)
+    known = np.var(squared, axis=0, ddof=1)
+    assert np.mean(modelled) == pytest.approx(known.mean(), rel=0.25)
+    assert np.mean(modelled, axis=0)[known > np.median(known)].mean() == pytest.approx(
+        known[known > np.median(known)].mean(), rel=0.3
+    )
+
+
+def test_the_variance_that_resolved_tokens_have() -> None:
+    """Few frequent tokens: the variance of a squared distance is (d^2 - d^4 / 4) (1 / N_i + 1 / N_j)."""
+    truth = np.array([[0.1, 0.2, 0.7], [0.7, 0.2, 0.1], [0.4, 0.3, 0.3], [0.3, 0.3, 0.4]])
+    depth, rng = np.array([4000, 8000, 16000, 4000]), np.random.default_rng(0)
+    roots = np.sqrt(truth)
+    h2 = ((roots[:, None] - roots) ** 2).sum(axis=2)[np.triu_indices(4, 1)]
+    first, second = np.triu_indices(4, 1)
+    known = (h2 - h2**2 / 4) * (1 / depth[first] + 1 / depth[second])
+    blocks, squared = [(k,) for k in range(4)], []
+    for _ in range(120):
+        pairs = fold_pairs(sample_counts(truth, depth, n_folds=4, rng=rng), np.arange(4), blocks, 1000)
+        assert pairs is not None
+        squared.append(pairs.mean)
+    ratio = np.var(squared, axis=0, ddof=1)[h2 > 0.1] / known[h2 > 0.1]
+    assert ratio.mean() == pytest.approx(1, abs=0.15)
+
+
+def test_fewer_blocks_are_noisier() -> None:
+    """A product of two of the n = 8 blocks has n (n - 1) / 2 times the noise of all where there is noise alone."""
+    rng = np.random.default_rng(2)
+    counts = sample_counts(np.full((5, 30), 1 / 30), np.full(5, 800), n_folds=8, rng=rng)
+    model = geometry(counts).noise
+    assert model is not None
+    zero = np.zeros(10)
+    np.testing.assert_allclose(model.deviations(zero, 2) / model.deviations(zero, 8), np.sqrt(28))
+    bare = replace(model, floor=zero)
+    np.testing.assert_allclose(bare.deviations(zero + 1, 4) / bare.deviations(zero + 1, 8), np.sqrt(2))
+    np.testing.assert_array_equal(bare.roots(np.array([-1.0] * 5 + [4.0] * 5)), [0.0] * 5 + [2.0] * 5)
+
+
+def test_the_bias_of_the_root() -> None:
+    z = np.linspace(-8, 8, 4001)
+    weight = np.exp(-(z**2) / 2)
+    weight /= weight.sum()
+    plain, ours = [], []
+    for truth in np.linspace(0, 30, 121):
+        ours.append(weight @ unbiased_root(truth + z) - np.sqrt(truth))
+        plain.append(weight @ np.sqrt(np.maximum(truth + z, 0)) - np.sqrt(truth))
+    found, truths = np.abs(ours), np.linspace(0, 30, 121)
+    assert plain[0] == pytest.approx(0.411, abs=1e-3)  # what the correction is for
+    assert found[0] == pytest.approx(0.256, abs=1e-3)
+    assert found[1:].max() < 0.1
+    assert found[truths >= 3].max() < 0.01
+    assert np.abs(ours).sum() < np.abs(plain).sum()
+
+
+def test_the_root_far_out() -> None:
+    large = np.array([50.0, 1e3, 1e6])
+    np.testing.assert_allclose(unbiased_root(large), np.sqrt(large), rtol=1e-3)
+    around = unbiased_root(np.array([16 - 1e-6, 16 + 1e-6]))
+    assert around[0] == pytest.approx(around[1], abs=0.02)
+    low = unbiased_root(np.array([-1e9, -100.0, -6.0]))
+    assert (low == low[0]).all()
+    inner = unbiased_root(np.linspace(0, 40, 400))
+    assert (np.diff(inner) > 0).all()
+    assert np.isfinite(unbiased_root(np.linspace(-10, 50, 999))).all()
+
+
+def test_corrected_distances_are_free_of_bias_where_plain_roots_are_not() -> None:
+    """Sums of D, the truth being known: clipped roots of noise overstate them."""
+    rng = np.random.default_rng(9)
+    base = rng.dirichlet(np.full(80, 0.6))
+    truth = np.stack([base * np.exp(0.1 * t * np.sin(np.arange(80))) for t in range(6)])
+    truth /= truth.sum(axis=1, keepdims=True)
+    roots = np.sqrt(truth)
+    known = np.sqrt(((roots[:, None] - roots) ** 2).sum(axis=2))[UPPER(6, 1)].mean()
+    plain, ours = [], []
+    for _ in range(24):
+        shape = geometry(sample_counts(truth, np.full(6, 2000), n_folds=10, rng=rng))
+        plain.append(shape.distances.pairs.mean())
+        ours.append(upper_pairs(shape.distances.corrected).mean())
+    error = np.std(ours, ddof=1) / np.sqrt(24)
+    assert abs(np.mean(ours) - known) < 3 * error + 0.05 * known
+    assert np.mean(plain) > known
+
+
+def test_where_there_is_no_noise_there_is_no_model() -> None:
+    dense = np.zeros((6, 5, 2), int)
+    dense[:, :3, 0] = 50
+    dense[:, 3:, 1] = 50
+    shape = geometry(make_counts(dense))
+    assert shape.noise is None
+    assert set(np.unique(np.round(shape.distances.squared, 12))) == {0.0, 2.0}
+    assert noise_model(FoldPairs(np.ones((3, 6)), 3, np.full(4, 9))) is None  # too few blocks
+    assert noise_model(FoldPairs(np.ones((6, 3)), 4, np.full(3, 9))) is None  # too few positions
+
+
+@pytest.mark.parametrize("n_folds", [4, 5, 6])
+def test_noise_is_known_even_where_its_estimates_are_mostly_negative(n_folds: int) -> None:
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        row = rng.dirichlet(np.full(30, 0.5))
+        shape = geometry(sample_counts(np.tile(row, (6, 1)), np.full(6, 200), n_folds=n_folds, rng=rng))
+        assert shape.noise is not None
+        assert (shape.noise.floor > 0).all()
+
+
+def test_copies_of_one_point_stay_at_zero_from_each_other() -> None:
+    """Most positions are empty and uniform by policy: their pairs have no noise, the others' have."""
+    rng = np.random.default_rng(0)
+    depth = np.zeros(40, int)
+    depth[:6] = 600
+    counts = sample_counts(rng.dirichlet(np.full(30, 0.5), 40), depth, n_folds=6, rng=rng)
+    shape = geometry(counts, empty="uniform")
+    assert shape.noise is not None
+    np.testing.assert_array_equal(shape.distances.corrected[6:, 6:], 0)
+    assert (shape.distances.corrected[:6, 6:] > 0).all()
+    assert choose_blocks(counts, 600) == [(k,) for k in range(6)]

@@ -1,0 +1,61 @@
+"""Scores from moments, against formulas of residuals."""
+
+import numpy as np
+import pytest
+from scipy.stats import pearsonr
+
+from posgeom.scores.moments import SCORES, Moments, pearson_of_moments, scores_of_moments, stress_of_moments
+from posgeom.scores.stress import stress_of_pairs
+
+
+def test_exact_distances_have_the_scores_of_residuals() -> None:
+    rng = np.random.default_rng(0)
+    e, d = rng.random((5, 200)) + 0.1, rng.random(200) + 0.1
+    found = scores_of_moments(Moments.of_pairs(e, d, d**2))
+    assert found.shape == (len(SCORES), 5)
+    for k, row in enumerate(e):
+        c = (row @ d) / (row @ row)
+        residual, scaled = ((row - d) ** 2).sum(), ((c * row - d) ** 2).sum()
+        known = [residual / (d**2).sum(), scaled / (d**2).sum(), c, np.sqrt(residual / (row**2).sum())]
+        np.testing.assert_allclose(found[:, k], [*known, pearsonr(row, d).statistic], rtol=1e-10)
+        plain = stress_of_pairs(row, d)
+        np.testing.assert_allclose(
+            found[:4, k], [plain.raw, plain.scaled, plain.scale, plain.stress_1], rtol=1e-11
+        )
+
+
+def test_a_score_does_not_depend_on_what_is_scored_beside_it() -> None:
+    rng = np.random.default_rng(1)
+    e, d = rng.random((9, 1013)), rng.random(1013)
+    together = scores_of_moments(Moments.of_pairs(e, d, d**2))
+    for k in range(9):
+        alone = scores_of_moments(Moments.of_pairs(e[k : k + 1].copy(), d, d**2))
+        np.testing.assert_array_equal(alone[:, 0], together[:, k])
+
+
+@pytest.mark.parametrize("factor", [1e-6, 0.5, 1024.0])
+def test_scaling_an_encoding(factor: float) -> None:
+    rng = np.random.default_rng(2)
+    e, d = rng.random((3, 400)), rng.random(400)
+    squared = d**2 - 0.05
+    a, b = (scores_of_moments(Moments.of_pairs(x, d, squared)) for x in (e, factor * e))
+    np.testing.assert_allclose(a[1], b[1], rtol=1e-12)
+    np.testing.assert_allclose(a[2], b[2] * factor, rtol=1e-12)
+    np.testing.assert_allclose(a[4], b[4], rtol=1e-9)
+
+
+def test_what_is_undefined_is_nan() -> None:
+    d = np.array([0.3, 0.4, 0.5])
+    nothing = stress_of_moments(Moments.of_pairs(np.zeros((1, 3)), d, d**2))
+    assert nothing["raw"][0] == 1
+    assert np.isnan([nothing[name][0] for name in ("scaled", "scale", "stress_1")]).all()
+    e = np.array([[1.0, 2.0, 3.0]])
+    below = stress_of_moments(Moments.of_pairs(e, d * 0, np.full(3, -0.1)))
+    assert np.isnan([below[name][0] for name in ("raw", "scaled", "scale")]).all()
+    negative = stress_of_moments(Moments.of_pairs(e, -d, d**2))
+    assert negative["scaled"][0] == 1  # no positive scale is better than none
+    assert np.isnan(negative["scale"][0])
+    assert np.isnan(pearson_of_moments(Moments.of_pairs(np.ones((1, 3)), d, d**2))[0])
+    assert np.isnan(pearson_of_moments(Moments.of_pairs(e, d, d**2 - 0.2))[0])  # less spread than noise
+    over = Moments.of_pairs(e, d, np.full(3, (d**2).mean()) - 0.004)
+    assert pearson_of_moments(over)[0] > 1  # an estimate may be

@@ -1,0 +1,192 @@
+"""Scores with blocks of folds left out, against scores computed again from fewer folds."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from posgeom.encodings.alibi import alibi
+from posgeom.encodings.base import Encoding, PointEncoding
+from posgeom.encodings.mds import mds
+from posgeom.encodings.random import random
+from posgeom.encodings.sinusoidal import sinusoidal
+from posgeom.geometry.build import Geometry, geometry
+from posgeom.geometry.crossval import balanced_splits
+from posgeom.geometry.distance_matrix import upper_pairs
+from posgeom.scores.replicates import FIELDS, Replicates, has_blocks, replicate_scores
+from posgeom.studies.synthetic import sample_counts, synthetic
+
+N = 10
+
+
+def corpus(n_folds: int = 6, seed: int = 0, n_documents: int = 600) -> Geometry:
+    rng = np.random.default_rng(seed)
+    base = rng.dirichlet(np.full(25, 0.7))
+    truth = base * np.exp(np.linspace(-0.5, 0.5, N)[:, None] * rng.normal(size=25))
+    truth /= truth.sum(axis=1, keepdims=True)
+    return geometry(sample_counts(truth, np.full(N, n_documents), n_folds=n_folds, rng=rng))
+
+
+def schemes(shape: Geometry) -> list[Encoding]:
+    return [sinusoidal(N, 8), alibi(N), mds(shape, 4, rank=2), random(N, 16)]
+
+
+def slow_scores(e: np.ndarray, squared: np.ndarray, roots: np.ndarray) -> list[float]:
+    n = e.size
+    e2, ed, d2 = e @ e / n, e @ roots / n, squared.sum() / n
+    covariance = ed - e.mean() * roots.mean()
+    spread = (e2 - e.mean() ** 2) * (d2 - roots.mean() ** 2)
+    clipped = np.sqrt(np.maximum(squared, 0))
+    return [
+        (e2 - 2 * ed + d2) / d2,
+        1 - ed**2 / (e2 * d2),
+        ed / e2,
+        np.sqrt((e2 - 2 * ed + d2) / e2),
+        covariance / np.sqrt(spread),
+        spearmanr(e, clipped).statistic,
+    ]
+
+
+def test_fixed_encodings_are_scored_on_what_is_left() -> None:
+    shape = corpus()
+    assert shape.fold_pairs is not None
+    assert shape.noise is not None
+    encodings = schemes(shape)
+    found = replicate_scores(encodings, shape)
+    assert found.names == ("sinusoidal", "alibi", "mds", "random")
+    kernel = dict(zip(combinations(range(6), 2), shape.fold_pairs.kernel, strict=True))
+
+    def left(*out: int) -> np.ndarray:
+        return np.mean([row for pair, row in kernel.items() if not set(pair) & set(out)], axis=0)
+
+    for index in (0, 1, 3):
+        e = upper_pairs(encodings[index].distances(shape.positions))
+        leaving = found.leaving[index]
+        assert leaving.two_out is not None
+        everything = left()
+        np.testing.assert_allclose(leaving.full, slow_scores(e, everything, shape.noise.roots(everything)), rtol=1e-9)
+        for f in range(6):
+            squared = left(f)
+            np.testing.assert_allclose(
+                leaving.one_out[f], slow_scores(e, squared, shape.noise.roots(squared, 5)), rtol=1e-9
+            )
+        for k, pair in enumerate(combinations(range(6), 2)):
+            squared = left(*pair)
+            slow = slow_scores(e, squared, shape.noise.roots(squared, 4))
+            np.testing.assert_allclose(leaving.two_out[k, :5], slow[:5], rtol=1e-9)
+            assert np.isnan(leaving.two_out[k, 5])
+
+
+def test_fitted_encodings_and_the_ceiling_are_scored_on_the_other_half() -> None:
+    shape = corpus(n_folds=8)
+    pairs, noise = shape.fold_pairs, shape.noise
+    assert pairs is not None
+    assert noise is not None
+    found = replicate_scores(schemes(shape), shape)
+    splits = balanced_splits(list(range(8)), 2, shape.seed)
+
+    def slow(fit: str, out: int | None) -> np.ndarray:
+        rows = []
+        for split in splits:
+            halves = [[k for k in half if k != out] for half in (split.a, split.b)]
+            for one, other in (halves, halves[::-1]):
+                fitted, target = (
+                    np.mean([pairs.kernel[pairs._row(f, g)] for f, g in combinations(half, 2)], axis=0)
+                    for half in (one, other)
+                )
+                if fit == "mds":
+                    centre = np.eye(N) - 1 / N
+                    square = np.zeros((N, N))
+                    square[np.triu_indices(N, 1)] = fitted
+                    values, vectors = np.linalg.eigh(-centre @ (square + square.T) @ centre / 2)
+                    points = vectors[:, -2:] * np.sqrt(values[-2:])
+                    e = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))[np.triu_indices(N, 1)]
+                else:
+                    e = np.sqrt(np.maximum(fitted, 0))
+                rows.append(slow_scores(e, target, noise.roots(target, len(other))))
+        return np.mean(rows, axis=0)
+
+    for fit, leaving in (("mds", found.leaving[2]), ("half", found.ceiling)):
+        np.testing.assert_allclose(leaving.full, slow(fit, None), rtol=1e-8)
+        for f in (0, 5):
+            np.testing.assert_allclose(leaving.one_out[f, :5], slow(fit, f)[:5], rtol=1e-8)
+        assert leaving.two_out is None
+        np.testing.assert_array_equal(leaving.corrected(), leaving.full)
+
+
+def errors_of(found: Replicates, index: int) -> dict[str, float]:
+    return {name: interval.standard_error for name, interval in found.intervals(index, 0.95).items()}
+
+
+@pytest.mark.parametrize(("n_folds", "has_errors"), [(4, False), (5, False), (6, True), (7, True)])
+def test_halves_of_few_blocks_have_scores_without_errors(n_folds: int, has_errors: bool) -> None:
+    """A half of two blocks cannot lose one: its error is not known, and not made up from another split."""
+    for seed in range(4):
+        shape = replace(corpus(n_folds=n_folds), seed=seed)
+        found = replicate_scores(schemes(shape), shape)
+        assert np.isfinite(found.leaving[2].full[:3]).all()
+        assert set(found.intervals(0, 0.95)) == set(FIELDS)
+        assert ("stress_scaled" in found.intervals(2, 0.95)) == has_errors
+        assert np.isfinite(found.ceiling.full[:3]).all()
+
+
+def test_other_encodings_change_no_bit() -> None:
+    shape = corpus()
+    encodings = schemes(shape)
+    together = replicate_scores(encodings, shape)
+    for k, encoding in enumerate(encodings):
+        alone = replicate_scores([encoding], shape, ceiling=False)
+        np.testing.assert_array_equal(alone.leaving[0].full, together.leaving[k].full)
+        np.testing.assert_array_equal(alone.leaving[0].one_out, together.leaving[k].one_out)
+        assert errors_of(alone, 0) == errors_of(together, k)
+
+
+def test_estimates_do_not_depend_on_whether_errors_are_wanted() -> None:
+    shape = corpus()
+    with_errors, without = (replicate_scores(schemes(shape), shape, errors=e) for e in (True, False))
+    for a, b in zip(with_errors.leaving, without.leaving, strict=True):
+        np.testing.assert_array_equal(a.corrected(), b.corrected())
+    assert without.leaving[0].two_out is None
+
+
+def test_the_bootstrap_comes_near_the_jackknife() -> None:
+    corpus_ = synthetic(n_positions=12, vocab_size=60, n_documents=8000, n_folds=20, seed=2)
+    shape = geometry(corpus_.counts)
+    encodings = [sinusoidal(12, 8), alibi(12)]
+    jackknife, bootstrap = (replicate_scores(encodings, shape, bootstrap=b, ceiling=False) for b in (False, True))
+    for k in range(2):
+        a, b = errors_of(jackknife, k), errors_of(bootstrap, k)
+        assert set(a) - set(b) == {"spearman"}
+        for name, value in b.items():
+            assert value == pytest.approx(a[name], rel=0.35), name
+
+
+def test_errors_are_those_of_many_corpora() -> None:
+    scores, errors = [], []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        truth = synthetic(n_positions=N, vocab_size=40, n_documents=200, seed=1).distributions
+        shape = geometry(sample_counts(truth, np.full(N, 800), n_folds=8, rng=rng))
+        leaving = replicate_scores([sinusoidal(N, 8)], shape, ceiling=False).leaving[0]
+        scores.append(leaving.corrected())
+        errors.append(leaving.standard_errors())
+    ratio = np.sqrt(np.mean(np.square(errors), axis=0)) / np.std(scores, axis=0, ddof=1)
+    assert ((ratio[:5] > 0.7) & (ratio[:5] < 1.45)).all(), ratio
+
+
+def test_a_geometry_without_blocks_cannot_be_left_out_of() -> None:
+    shape = geometry(synthetic(n_documents=300).counts, estimator="plugin")
+    assert not has_blocks(shape)
+    with pytest.raises(ValueError, match="has_blocks tells"):
+        replicate_scores([alibi(32)], shape)
+
+
+def test_all_encodings_fitted_or_none() -> None:
+    shape = corpus()
+    only = replicate_scores([mds(shape, 4, rank=2)], shape, ceiling=False)
+    assert np.isfinite(only.leaving[0].full).all()
+    fixed = replicate_scores([PointEncoding("line", np.arange(float(N))[:, None])], shape, ceiling=False)
+    assert np.isnan(fixed.ceiling.full).all()
+    assert replicate_scores([], shape).leaving == ()

@@ -1,0 +1,77 @@
+"""What the estimators find in a corpus of reviews, with tolerances: the noise, the axes, and the order of encodings."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from posgeom.analysis import Analysis, analyze
+from posgeom.corpus.counting import count
+from posgeom.corpus.counts import PositionCounts
+from posgeom.geometry.euclidean import euclidean_distances
+from posgeom.geometry.mds import classical_mds
+from posgeom.report.document import to_document
+from posgeom.scores.monotonicity import monotonicity
+
+NAMES = ("sinusoidal", "alibi", "random")
+
+
+@pytest.fixture(scope="module")
+def counts(data_dir: Path, bert: Path) -> PositionCounts:
+    return count(data_dir / "imdb.parquet", bert, n_positions=256, null_replicates=5)
+
+
+@pytest.fixture(scope="module")
+def sound(counts: PositionCounts) -> Analysis:
+    return analyze(counts, encodings=NAMES, default_encodings=False)
+
+
+def test_rank_and_significant_rank(sound: Analysis) -> None:
+    assert sound.geometry.rank == 254
+    assert sound.significance is not None
+    assert sound.significance.rank in (7, 8)
+    assert len(sound.significance.null) == 5
+    values = [axis.eigenvalue for axis in sound.significance.axes[:4]]
+    np.testing.assert_allclose(values, [1.41, 0.54, 0.30, 0.17], rtol=0.15)
+    assert sound.significance.null[:, 0].mean() == pytest.approx(0.30, abs=0.05)  # lengths alone
+    assert sound.significance.null[:, 1].max() < 0.06
+
+
+def test_the_share_of_noise(sound: Analysis) -> None:
+    share = to_document(sound)["noise_share"]
+    assert share["value"] == pytest.approx(0.93, abs=0.01)
+    assert share["low"] < share["value"] < share["high"] < 1
+
+
+def test_violations_of_monotonicity(sound: Analysis) -> None:
+    shape, order = sound.geometry, sound.order
+    assert order.plugin == pytest.approx(0.346, abs=1e-3)
+    assert order.crossval == pytest.approx(0.208, abs=0.01)
+    assert order.significant == pytest.approx(0.14, abs=0.02)
+    assert shape.crossval_full_depth is not None
+    full = classical_mds(shape.crossval_full_depth).truncate(4)
+    halves = monotonicity(shape.crossval_full_depth.values, shape.positions).violation_rate
+    assert halves == pytest.approx(0.20, abs=0.02)
+    rank_four = monotonicity(euclidean_distances(full.coordinates), shape.positions).violation_rate
+    assert rank_four == pytest.approx(0.094, abs=0.01)
+
+
+def test_the_order_of_encodings_turns_round(counts: PositionCounts, sound: Analysis) -> None:
+    paper = analyze(counts, encodings=NAMES, default_encodings=False, convention="paper").scorecard
+    biased = {name: paper[name].stress_scaled or 0 for name in NAMES}
+    assert biased["random"] < biased["sinusoidal"] < biased["alibi"]
+    card = sound.scorecard
+    for name, value, low, high in (
+        ("alibi", 0.534, 0.516, 0.553),
+        ("sinusoidal", 0.619, 0.598, 0.641),
+        ("random", 0.656, 0.635, 0.677),
+    ):
+        interval = card[name].intervals["stress_scaled"]
+        assert card[name].stress_scaled == pytest.approx(value, abs=2e-3), name
+        assert (interval.low, interval.high) == pytest.approx((low, high), abs=4e-3), name
+    for first, second in (("alibi", "sinusoidal"), ("sinusoidal", "random"), ("alibi", "random")):
+        found = card.difference(first, second)
+        assert found.interval is not None
+        assert found.interval.high < 0
+        assert found.confidence is not None
+        assert found.confidence > 0.99
