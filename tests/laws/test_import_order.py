@@ -24,7 +24,7 @@ ALLOWED = {
     "notes": BASE | {"geometry", "scores"},
     "analysis": BASE | {"corpus", "geometry", "encodings", "scores", "notes"},
     "report": BASE | {"corpus", "geometry", "encodings", "scores", "models", "analysis"},
-    "studies": BASE | {"corpus", "geometry", "encodings", "scores", "analysis"},
+    "studies": BASE | {"corpus", "geometry", "encodings", "scores", "models", "analysis"},
 }
 
 

@@ -1,0 +1,208 @@
+"""Figure 8: stress layer by layer, of positions projected by the query-key products of a model, on SST-2."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from posgeom.errors import PosgeomError
+from posgeom.geometry.build import Geometry
+from posgeom.models.family import PositionTable
+from posgeom.models.layers import Weights, layer_scores
+from posgeom.models.model import Model
+from posgeom.studies.paper.inputs import SST2, Inputs, is_bert_base, model_missing
+from posgeom.studies.paper.own_positions import MODELS, given_models, model_notes
+from posgeom.studies.paper.quantities import Quantity, corpus_notes, missing_corpora, rows_of
+from posgeom.studies.paper.result import ItemResult, Missing, Row, SoundRow, over_seeds
+
+N_LAYERS = 12
+"""Layers of the paper's model."""
+
+
+@dataclass(frozen=True)
+class _Stresses:
+    """Stress by layer, of the model and of a fresh copy of its sizes."""
+
+    raw: list[float]
+    fresh_raw: list[float]
+    scaled: list[float]
+    fresh_scaled: list[float]
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """A model against both geometries, sinusoidal positions projected; and its own table where it has one."""
+
+    paper: _Stresses
+    sound: _Stresses
+    own: tuple[_Stresses, _Stresses] | None
+    is_the_papers: bool
+
+
+def fig8(inputs: Inputs) -> ItemResult:
+    """Compute Figure 8.
+
+    Parameters
+    ----------
+    inputs : Inputs
+
+    Returns
+    -------
+    ItemResult
+    """
+    missing = missing_corpora(inputs, [SST2])
+    scored: dict[str, _Scored] = {}
+    for name, opened in given_models(inputs).items():
+        if opened is None:
+            missing.append(model_missing(f"{name} model", MODELS[name]))
+        elif SST2.key in inputs.corpora:
+            try:
+                scored[name] = _score(inputs, opened)
+            except PosgeomError as error:
+                missing.append(Missing(f"{name} model", str(error), None))
+    rows = _rows(scored)
+    found = scored.get("pretrained")
+    if found is not None and len(found.paper.raw) != N_LAYERS:
+        reason = (
+            f"the model has {len(found.paper.raw)} sets of layer weights, the paper's numbers are of {N_LAYERS} layers"
+        )
+        missing.append(Missing("layers 3, 4 to 11, and 12", reason, "--model with a directory of BERT-base"))
+    sound = [row for name, entry in scored.items() for row in _sound(name, entry)]
+    return ItemResult(
+        name="fig8",
+        title="Figure 8: stress by layer of P M, M = W_Q^T W_K, SST-2",
+        section="6.8",
+        rows=tuple(rows),
+        sound=tuple(sound),
+        change=_change(scored),
+        panels=_panels(scored),
+        missing=tuple(missing),
+        notes=(
+            *corpus_notes(inputs, [SST2]),
+            *model_notes([name for name, entry in scored.items() if not entry.is_the_papers]),
+            (
+                "P is sinusoidal, the input whose norm gives raw stresses of the paper's size. The fresh copy has the "
+                "model's sizes and freshly drawn weights."
+            ),
+        ),
+    )
+
+
+def _score(inputs: Inputs, opened: Model) -> _Scored:
+    corpus = inputs.corpora[SST2.key]
+    paper, sound = (_stresses(opened, shape, "sinusoidal", inputs) for shape in (corpus.paper, corpus.sound))
+    own = None
+    if isinstance(opened.stack().positions, PositionTable):
+        own = (_stresses(opened, corpus.paper, "own", inputs), _stresses(opened, corpus.sound, "own", inputs))
+    return _Scored(paper, sound, own, corpus.is_the_papers and is_bert_base(opened))
+
+
+def _stresses(opened: Model, shape: Geometry, source: str, inputs: Inputs) -> _Stresses:
+    analysis = layer_scores(opened, shape, input=source, heads=False, seed=inputs.seed, progress=inputs.progress)
+
+    def column(weights: Weights, score: str) -> list[float]:
+        values = [getattr(row.scores, score) for row in analysis.rows if row.weights == weights]
+        if any(value is None for value in values):
+            raise PosgeomError(f"a layer of {opened.checkpoint.name} maps all positions to one point: no stress")
+        return values
+
+    return _Stresses(
+        column("trained", "stress_raw"),
+        column("initial", "stress_raw"),
+        column("trained", "stress_scaled"),
+        column("initial", "stress_scaled"),
+    )
+
+
+def _rows(scored: Mapping[str, _Scored]) -> list[Row]:
+    model, scratch = scored.get("pretrained"), scored.get("scratch")
+    whole = None if model is None or len(model.paper.raw) != N_LAYERS else model
+    comparable = model is None or model.is_the_papers
+    by_layer: list[Quantity[_Scored]] = [
+        Quantity("raw stress, pretrained, layer 3", "fig8.layer3", _at_layer(3)),
+        Quantity("layers 4 to 11, smallest", "fig8.layers4to11", lambda s: min(s.paper.raw[3:11])),
+        Quantity("layers 4 to 11, largest", "fig8.layers4to11", lambda s: max(s.paper.raw[3:11])),
+        Quantity("layer 12", "fig8.layer12", _at_layer(12)),
+    ]
+    over_layers: list[Quantity[_Scored]] = [
+        Quantity("mean over layers", None, lambda s: over_seeds(s.paper.raw, "layers")),
+        Quantity("fresh copy, mean over layers", None, lambda s: over_seeds(s.paper.fresh_raw, "layers")),
+        Quantity("fresh copy, share of the model's mean", None, lambda s: _share(s.paper.fresh_raw, s), "%"),
+    ]
+    rows = rows_of(by_layer, whole, is_the_papers=comparable) + rows_of(over_layers, model)
+    both = model if scratch is not None else None
+    largest: Quantity[_Scored] = Quantity(
+        "scratch, largest, share of the model's mean",
+        "fig8.scratch",
+        lambda s: _share([max(scratch.paper.raw)], s) if scratch is not None else None,
+    )
+    return rows + rows_of([largest], both, is_the_papers=comparable and (scratch is None or scratch.is_the_papers))
+
+
+def _at_layer(layer: int) -> Callable[[_Scored], float]:
+    return lambda scored: scored.paper.raw[layer - 1]
+
+
+def _share(values: list[float], scored: _Scored) -> float:
+    return 100 * _mean(values) / _mean(scored.paper.raw)
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _sound(name: str, scored: _Scored) -> list[SoundRow]:
+    def row(what: str, plugin: list[float], sound: list[float]) -> SoundRow:
+        both = (over_seeds(values, "layers") for values in (plugin, sound))
+        return SoundRow(f"scaled stress, {name}, {what}", "", *both)
+
+    rows = [
+        row("P sinusoidal", scored.paper.scaled, scored.sound.scaled),
+        row("fresh copy, P sinusoidal", scored.paper.fresh_scaled, scored.sound.fresh_scaled),
+    ]
+    if scored.own is not None:
+        plugin, sound = scored.own
+        rows += [
+            row("P its own table", plugin.scaled, sound.scaled),
+            row("fresh copy and table", plugin.fresh_scaled, sound.fresh_scaled),
+        ]
+    return rows
+
+
+def _change(scored: Mapping[str, _Scored]) -> str:
+    found = scored.get("pretrained") or scored.get("scratch")
+    if found is None:
+        return ""
+    raw = _mean(found.paper.raw) / _mean(found.paper.fresh_raw)
+    text = (
+        f"Raw stress follows the norm of M: the model's is {raw:.3g} times that of a fresh copy; rescaled, and against "
+        f"cross-validated distances, the mean over layers is {_mean(found.sound.scaled):.3f} against "
+        f"{_mean(found.sound.fresh_scaled):.3f}"
+    )
+    if found.own is not None:
+        own = found.own[1]
+        text += f", and {_mean(own.scaled):.3f} against {_mean(own.fresh_scaled):.3f} of its own table"
+    return f"{text}."
+
+
+def _panels(scored: Mapping[str, _Scored]) -> tuple[dict[str, object], ...]:
+    if not scored:
+        return ()
+    raw, scaled = [], []
+    for name, entry in scored.items():
+        raw += [_series(name, entry.paper.raw), _series(f"fresh copy of {name}", entry.paper.fresh_raw)]
+        best = entry.sound if entry.own is None else entry.own[1]
+        scaled += [_series(name, best.scaled), _series(f"fresh copy of {name}", best.fresh_scaled)]
+    titles = {"kind": "lines", "x_title": "layer", "x_log": False}
+    return (
+        titles | {"title": "Raw stress, plug-in, P sinusoidal", "y_title": "raw stress", "y_log": True, "series": raw},
+        titles
+        | {
+            "title": "Scaled stress, cross-validated, P its own table",
+            "y_title": "scaled stress",
+            "y_log": False,
+            "series": scaled,
+        },
+    )
+
+
+def _series(name: str, values: list[float]) -> dict[str, object]:
+    return {"name": name, "x": list(range(1, len(values) + 1)), "y": values}
