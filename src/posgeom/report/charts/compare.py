@@ -1,0 +1,56 @@
+"""Runs side by side: one score of every encoding in each of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from posgeom.report.charts.figure import Figure, Row, inline, need_extra
+from posgeom.report.charts.scorecard import AXES
+from posgeom.report.charts.theme import N_SERIES
+
+_SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down", "triangle-right")
+_BAND = 9
+
+
+def compare_figure(rows: Sequence[Row], *, score: str = "stress_scaled", caption: str = "") -> Figure:
+    """Chart of one score by encoding and run.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Keys ``run``, ``encoding``, the score's, ``low`` and ``high``; None is undefined or unknown.
+    score : str
+        One of `posgeom.report.charts.scorecard.AXES`.
+    caption : str
+
+    Returns
+    -------
+    Figure
+    """
+    need_extra()
+    import altair as alt
+
+    runs = list(dict.fromkeys(row["run"] for row in rows))[:N_SERIES]
+    drawn = [row for row in rows if row["run"] in runs]
+    names = list(dict.fromkeys(row["encoding"] for row in drawn))
+    legend = alt.Legend(orient="bottom", columns=1)
+    base = alt.Chart(inline(drawn)).encode(
+        y=alt.Y("encoding:N", sort=names, title=None, axis=alt.Axis(grid=True, ticks=False)),
+        yOffset=alt.YOffset("run:N", sort=runs),
+        color=alt.Color("run:N", title=None, sort=runs, scale=alt.Scale(domain=runs), legend=legend),
+    )
+    tooltip = ["run:N", "encoding:N", *(alt.Tooltip(f"{key}:Q", format=".4f") for key in (score, "low", "high"))]
+    axis = alt.Axis(tickCount=5)
+    shape = alt.Shape(
+        "run:N", title=None, sort=runs, legend=legend, scale=alt.Scale(domain=runs, range=list(_SHAPES[: len(runs)]))
+    )
+    layers: list[Any] = [
+        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+        .mark_rule(strokeWidth=3, opacity=0.4)
+        .encode(x=alt.X("low:Q", title=AXES[score], axis=axis), x2="high:Q"),
+        base.mark_point(filled=True, size=45, opacity=1).encode(
+            x=alt.X(f"{score}:Q", title=AXES[score], axis=axis), shape=shape, tooltip=tooltip
+        ),
+    ]
+    height = max(_BAND * len(runs) + 6, 18) * len(names)
+    chart = alt.LayerChart(layer=layers).properties(width=300, height=height)
+    return Figure("compare", "Runs side by side", caption, chart, list(rows))

@@ -1,0 +1,67 @@
+"""Depth: how many sequences each position rests on."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from posgeom.report.charts.figure import Figure, Row, inline, need_extra
+
+
+def depth_figure(rows: Sequence[Row], *, min_depth: int | None = None, caption: str = "") -> Figure:
+    """Chart of depth by position.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Keys ``first``, ``last`` (positions, both included), ``depth`` (sequences with a token there; the least of
+        several positions) and ``state``: used, too shallow, empty.
+    min_depth : int, optional
+        What a position needs to take part.
+    caption : str
+
+    Returns
+    -------
+    Figure
+    """
+    need_extra()
+    import altair as alt
+
+    states = [s for s in ("used", "too shallow", "empty") if any(row["state"] == s for row in rows)]
+    shown = [
+        row | {"x": row["first"] - 0.5, "x2": row["last"] + 0.5, "position": _positions(row), "zero": 0} for row in rows
+    ]
+    bars = (
+        alt.Chart(inline(shown))
+        .mark_rect()
+        .encode(
+            x=alt.X(
+                "x:Q", title="position", scale=alt.Scale(nice=False, zero=False), axis=alt.Axis(grid=False, format="d")
+            ),
+            x2="x2:Q",
+            y=alt.Y("depth:Q", title="sequences with a token there", axis=alt.Axis(format="~s")),
+            y2="zero:Q",
+            color=alt.Color("state:N", title=None, sort=states, scale=alt.Scale(domain=states), legend=_legend(states)),
+            tooltip=[alt.Tooltip("position:N"), alt.Tooltip("depth:Q", format=","), alt.Tooltip("state:N")],
+        )
+    )
+    layers: list[Any] = [bars]
+    if min_depth is not None:
+        edge = alt.Chart(inline([{"min": min_depth}])).encode(y="min:Q")
+        layers.append(
+            edge.mark_rule(style="edge").encode(tooltip=[alt.Tooltip("min:Q", title="minimum depth", format=",")])
+        )
+        label = edge.mark_text(
+            text=["minimum", f"{min_depth:,}"], style="edge-text", align="left", dx=4, lineBreak="\n"
+        )
+        layers.append(label.encode(x=alt.value("width")))
+    chart = alt.LayerChart(layer=layers).properties(width=320, height=160)
+    return Figure("depth", "Depth per position", caption, chart, list(rows))
+
+
+def _positions(row: Row) -> str:
+    return f"{row['first']}" if row["first"] == row["last"] else f"{row['first']}-{row['last']}"
+
+
+def _legend(states: Sequence[str]) -> Any:
+    import altair as alt
+
+    return alt.Legend(orient="bottom") if len(states) > 1 else None

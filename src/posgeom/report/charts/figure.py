@@ -1,0 +1,181 @@
+"""A figure: its chart, the table of data behind it, and its files."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from posgeom.errors import PosgeomError
+from posgeom.report.charts.theme import config
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Row = dict[str, Any]
+
+SUFFIXES = (".svg", ".pdf", ".png")
+"""Forms that a chart can be drawn in."""
+_NEEDS = ("altair", "vl_convert", "jinja2")
+_PIXELS_PER_POINT = 2.5
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Figure:
+    """A chart with what belongs to it.
+
+    Attributes
+    ----------
+    name : str
+        Stem of its files.
+    title : str
+    caption : str
+        How to read it, with estimator and sample size, in plain words.
+    chart : altair chart
+        One Vega-Lite spec, for pages, notebooks and files.
+    table : sequence of dict
+        The data behind it, one dictionary a row, all with the same keys; None is undefined.
+    layout : str
+        How a page fits it to its width: ``"wide"`` (one panel of fixed height), ``"square"``, ``"panels"`` (a row of
+        square panels, or a column of them), ``"grid"`` (as many small panels a row as fit), or ``"fixed"``.
+    """
+
+    name: str
+    title: str
+    caption: str
+    chart: "alt.TopLevelMixin"
+    table: Sequence[Row]
+    layout: str = "wide"
+
+    def spec(self) -> dict[str, Any]:
+        """The Vega-Lite spec without a theme, JSON-serialisable; see `posgeom.report.charts.theme.config`."""
+        spec: dict[str, Any] = self.chart.to_dict()
+        spec.pop("config", None)
+        return spec | {"description": f"{self.title}. {self.caption}"}
+
+
+def can_draw() -> bool:
+    """Whether the extra ``report`` is installed."""
+    return all(find_spec(name) is not None for name in _NEEDS)
+
+
+def need_extra() -> None:
+    """Refuse to draw without the extra ``report``.
+
+    Raises
+    ------
+    PosgeomError
+        When it is not installed.
+    """
+    if not can_draw():
+        raise PosgeomError("drawing needs altair, jinja2 and vl-convert-python: pip install 'posgeom[report]'")
+
+
+def inline(rows: Sequence[Row]) -> "alt.InlineData":
+    """Rows as the data of a chart.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+
+    Returns
+    -------
+    altair.InlineData
+    """
+    import altair as alt
+
+    return alt.InlineData(values=list(rows))
+
+
+def with_theme(figure: Figure) -> dict[str, Any]:
+    """The spec of a figure as files and notebooks show it.
+
+    Parameters
+    ----------
+    figure : Figure
+
+    Returns
+    -------
+    dict
+    """
+    return figure.spec() | {"config": config() | {"background": "white"}}
+
+
+def draw(figure: Figure, *paths: Path) -> None:
+    """Draw a figure, in one or more forms.
+
+    Parameters
+    ----------
+    figure : Figure
+    *paths : Path
+        Each ends in .svg, .pdf or .png, which tells the form.
+
+    Raises
+    ------
+    OSError
+        When a file cannot be written.
+    PosgeomError
+        When the extra ``report`` is not installed, or a suffix is another one.
+    """
+    need_extra()
+    import vl_convert
+
+    for path in paths:
+        if path.suffix not in SUFFIXES:
+            raise PosgeomError(f"{path.name!r}: expected a name that ends in {', '.join(SUFFIXES)}")
+    svg = vl_convert.vegalite_to_svg(with_theme(figure))
+    forms: dict[str, Any] = {
+        ".svg": lambda: svg.encode(),
+        ".pdf": lambda: vl_convert.svg_to_pdf(svg),
+        ".png": lambda: vl_convert.svg_to_png(svg, scale=_PIXELS_PER_POINT),
+    }
+    for path in paths:
+        path.write_bytes(forms[path.suffix]())
+
+
+def write_table(figure: Figure, path: Path) -> None:
+    """Write the data behind a figure as CSV; undefined cells are empty.
+
+    Parameters
+    ----------
+    figure : Figure
+    path : Path
+
+    Raises
+    ------
+    OSError
+        When the file cannot be written.
+    """
+    with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as stream:
+        writer = csv.DictWriter(stream, list(figure.table[0]) if figure.table else [])
+        writer.writeheader()
+        writer.writerows(figure.table)
+
+
+def write_figure(figure: Figure, directory: Path) -> list[str]:
+    """Write a figure in every form, and the data behind it as CSV.
+
+    Parameters
+    ----------
+    figure : Figure
+    directory : Path
+        Exists.
+
+    Returns
+    -------
+    list of str
+        Names of the files.
+
+    Raises
+    ------
+    OSError
+        When a file cannot be written.
+    PosgeomError
+        When the extra ``report`` is not installed.
+    """
+    drawn = [directory / f"{figure.name}{suffix}" for suffix in SUFFIXES]
+    draw(figure, *drawn)
+    table = directory / f"{figure.name}.csv"
+    write_table(figure, table)
+    return [path.name for path in (*drawn, table)]

@@ -1,0 +1,50 @@
+"""A number for every layer and head of a model, as a heat map."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posgeom.report.charts.figure import Figure, inline, need_extra
+from posgeom.report.charts.theme import SEQUENTIAL
+
+_CELL = 22
+
+
+def layers_figure(
+    values: NDArray[np.float64], *, score: str = "scaled stress", name: str = "heatmap", title: str, caption: str = ""
+) -> Figure:
+    """Heat map of layers by heads.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_layers, n_heads)
+        NaN where it is undefined; such cells are grey.
+    score : str
+        What the number is.
+    name : str
+        Stem of the files.
+    title : str
+    caption : str
+
+    Returns
+    -------
+    Figure
+    """
+    need_extra()
+    import altair as alt
+
+    cells = [
+        {"layer": layer, "head": head, "value": float(value) if np.isfinite(value) else None}
+        for (layer, head), value in np.ndenumerate(values)
+    ]
+    grid = alt.Chart(inline(cells)).encode(
+        x=alt.X("head:O", title="head", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
+        y=alt.Y("layer:O", title="layer", sort="ascending", axis=alt.Axis(labelOverlap=True)),
+        tooltip=["layer:O", "head:O", alt.Tooltip("value:Q", title=score, format=".4g")],
+    )
+    # Undefined cells are left out of the coloured layer, and so show the grey under it.
+    coloured = grid.mark_rect().encode(color=alt.Color("value:Q", title=score, scale=alt.Scale(scheme=SEQUENTIAL)))
+    n_layers, n_heads = values.shape
+    chart = alt.LayerChart(layer=[grid.mark_rect(style="undefined"), coloured], title=title).properties(
+        width=_CELL * n_heads, height=_CELL * n_layers
+    )
+    return Figure(name, title, caption, chart, cells, layout="fixed")

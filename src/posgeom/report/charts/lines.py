@@ -1,0 +1,99 @@
+"""Lines of several named series: what several charts have in common."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from posgeom.report.charts.figure import Figure, Row, inline, need_extra
+from posgeom.report.charts.theme import DASHES, N_SERIES
+
+
+def lines_figure(
+    rows: Sequence[Row],
+    *,
+    name: str,
+    title: str,
+    x: str,
+    y: str,
+    series: str,
+    x_title: str,
+    y_title: str,
+    x_log: bool = False,
+    points: bool = False,
+    formats: tuple[str, str] = (",", ".4f"),
+    shown: Sequence[str] | None = None,
+    caption: str = "",
+) -> Figure:
+    """Chart of lines.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        With the keys that `x`, `y` and `series` name; None is undefined and breaks the line. Keys ``low`` and ``high``,
+        where they are, give an interval.
+    name, title : str
+    x, y, series : str
+        Keys.
+    x_title, y_title : str
+        With units.
+    x_log : bool
+        A logarithmic axis, of base 2.
+    points : bool
+        A point at each row.
+    formats : tuple of str
+        Of numbers along x and y.
+    shown : sequence of str, optional
+        Series to draw; by default the first ones, as many as can be told apart. The table has all.
+    caption : str
+
+    Returns
+    -------
+    Figure
+    """
+    need_extra()
+    import altair as alt
+
+    every = list(dict.fromkeys(str(row[series]) for row in rows))
+    names = list(every if shown is None else shown)[:N_SERIES]
+    drawn = [row for row in rows if str(row[series]) in names]
+    scale = alt.Scale(type="log", base=2, nice=False) if x_log else alt.Scale(zero=False, nice=False)
+    tooltip: list[Any] = [
+        alt.Tooltip(f"{series}:N"),
+        alt.Tooltip(f"{x}:Q", title=x_title, format=formats[0]),
+        alt.Tooltip(f"{y}:Q", title=y_title, format=formats[1]),
+    ]
+    has_interval = any(row.get("low") is not None for row in drawn)
+    if has_interval:
+        tooltip += [alt.Tooltip("low:Q", format=formats[1]), alt.Tooltip("high:Q", format=formats[1])]
+    axis = alt.Axis(format="~s" if x_log else formats[0], grid=False)
+    base = alt.Chart(inline(drawn)).encode(
+        x=alt.X(f"{x}:Q", title=x_title, scale=scale, axis=axis),
+        color=alt.Color(f"{series}:N", title=None, sort=names, scale=alt.Scale(domain=names), legend=_legend(names)),
+    )
+    height = alt.Y(f"{y}:Q", title=y_title)
+    dash = alt.StrokeDash(
+        f"{series}:N",
+        sort=names,
+        scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])),
+        title=None,
+        legend=_legend(names),
+    )
+    layers: list[Any] = []
+    if has_interval:
+        band = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_area(opacity=0.2)
+        layers.append(band.encode(y=alt.Y("low:Q", title=y_title), y2="high:Q"))
+    layers.append(base.mark_line().encode(y=height, strokeDash=dash))
+    # A point that is not seen is what the pointer finds.
+    marks = {"filled": True, "size": 28, "opacity": 1} if points else {"size": 90, "opacity": 0}
+    layers.append(base.mark_point(**marks).encode(y=height, tooltip=tooltip))
+    chart = alt.LayerChart(layer=layers).properties(width=320, height=220)
+    return Figure(name, title, caption, chart, list(rows))
+
+
+def _legend(names: Sequence[str]) -> Any:
+    import altair as alt
+
+    return (
+        alt.Legend(orient="bottom", columns=2, title=None, symbolType="stroke", symbolSize=300)
+        if len(names) > 1
+        else None
+    )

@@ -1,0 +1,52 @@
+"""Map of positions: the two leading axes of classical MDS, coloured by position."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from posgeom.report.charts.figure import Figure, Row, inline, need_extra
+from posgeom.report.charts.theme import SEQUENTIAL
+
+_SIDE, _MARGIN = 280, 1.06
+
+
+def map_figure(rows: Sequence[Row], *, shares: Sequence[float] = (), caption: str = "") -> Figure:
+    """Map of positions.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Keys ``position``, ``axis_1``, ``axis_2``; both axes have one unit, that of the distances.
+    shares : sequence of float
+        Share of the positive inertia on each of the two axes.
+    caption : str
+
+    Returns
+    -------
+    Figure
+    """
+    need_extra()
+    import altair as alt
+
+    spans = [_span([row[key] for row in rows]) for key in ("axis_1", "axis_2")]
+    reach = _MARGIN * max(high - low for low, high in spans) / 2 or 1.0
+    # One unit on both axes, so that what is seen is distance.
+    scales = [alt.Scale(domain=[(a + b) / 2 - reach, (a + b) / 2 + reach], nice=False, zero=False) for a, b in spans]
+    titles = [f"MDS axis {k + 1}" + (f" ({shares[k]:.0%} of the inertia)" if k < len(shares) else "") for k in range(2)]
+    axis = alt.Axis(tickCount=5)
+    base = alt.Chart(inline(rows)).encode(
+        x=alt.X("axis_1:Q", title=titles[0], scale=scales[0], axis=axis),
+        y=alt.Y("axis_2:Q", title=titles[1], scale=scales[1], axis=axis),
+    )
+    points = base.mark_point(filled=True, size=36, opacity=0.95).encode(
+        color=alt.Color(
+            "position:Q", title="position", scale=alt.Scale(scheme=SEQUENTIAL), legend=alt.Legend(format="d")
+        ),
+        tooltip=[alt.Tooltip("position:Q"), *(alt.Tooltip(f"axis_{k}:Q", format=".4f") for k in (1, 2))],
+    )
+    path: Any = base.mark_line(style="guide", strokeWidth=0.7, opacity=0.6).encode(order="position:Q")
+    chart = alt.LayerChart(layer=[path, points]).properties(width=_SIDE, height=_SIDE)
+    return Figure("map", "Map of positions", caption, chart, list(rows), layout="square")
+
+
+def _span(values: Sequence[float]) -> tuple[float, float]:
+    return (min(values), max(values)) if values else (0.0, 0.0)

@@ -1,0 +1,95 @@
+"""Scorecard: the stress of every encoding with its interval, and what the corpus itself leaves open."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from posgeom.report.charts.figure import Figure, Row, inline, need_extra
+
+AXES = {
+    "stress_scaled": "scaled stress (lower: more faithful)",
+    "stress_raw": "raw stress (lower: more faithful)",
+    "stress_1": "stress-1 (lower: more faithful)",
+    "pearson": "Pearson correlation (higher: more faithful)",
+    "spearman": "Spearman correlation (higher: more faithful)",
+}
+"""Scores that can be drawn, and what their axis says."""
+_DESCENDING = ("pearson", "spearman")
+_ROW_HEIGHT = 19
+
+
+def scorecard_figure(
+    encodings: Sequence[dict[str, Any]],
+    *,
+    score: str = "stress_scaled",
+    noise_ceiling: dict[str, Any] | None = None,
+    caption: str = "",
+) -> Figure:
+    """Chart of one score of every encoding.
+
+    Parameters
+    ----------
+    encodings : sequence of dict
+        As in ``scores.json``; ``intervals`` may be absent.
+    score : str
+        One of `AXES`.
+    noise_ceiling : dict, optional
+        ``{score: {"value", "low", "high"}}``: what one half of the corpus scores against the other half.
+    caption : str
+        What is said beside it.
+
+    Returns
+    -------
+    Figure
+    """
+    need_extra()
+    import altair as alt
+
+    rows = [_row(encoding, score) for encoding in encodings]
+    sign = -1 if score in _DESCENDING else 1
+    rows.sort(key=lambda row: (row[score] is None, sign * (row[score] or 0.0), row["encoding"]))
+    order = [row["encoding"] for row in rows]
+    base = alt.Chart(inline(rows)).encode(
+        y=alt.Y("encoding:N", sort=order, title=None, axis=alt.Axis(labelLimit=190, grid=True, ticks=False)),
+        tooltip=[
+            alt.Tooltip("encoding:N"),
+            alt.Tooltip(f"{score}:Q", format=".4f", title=score.replace("_", " ")),
+            alt.Tooltip("low:Q", format=".4f", title="interval from"),
+            alt.Tooltip("high:Q", format=".4f", title="to"),
+        ],
+    )
+    known = f"isValid(datum.{score})"
+    x = alt.X(f"{score}:Q", title=AXES[score], axis=alt.Axis(tickCount=5))
+    layers: list[Any] = [
+        base.mark_rule(strokeWidth=4, opacity=0.4)
+        .transform_filter("isValid(datum.low) && isValid(datum.high)")
+        .encode(x=alt.X("low:Q", title=AXES[score], axis=alt.Axis(tickCount=5)), x2="high:Q"),
+        base.mark_point(filled=True, size=55, opacity=1).transform_filter(known).encode(x=x),
+        base.mark_text(text="undefined", align="left", style="undefined-text")
+        .transform_filter(f"!{known}")
+        .encode(x=alt.value(4)),
+    ]
+    ceiling = (noise_ceiling or {}).get(score)
+    if ceiling is not None and ceiling.get("value") is not None:
+        layers = [*_ceiling(ceiling), *layers]
+    chart = alt.LayerChart(layer=layers).properties(width=300, height=_ROW_HEIGHT * len(rows))
+    return Figure(f"scorecard-{score}" if score != "stress_scaled" else "scorecard", "Scorecard", caption, chart, rows)
+
+
+def _row(encoding: dict[str, Any], score: str) -> Row:
+    interval = (encoding.get("intervals") or {}).get(score) or {}
+    row = {"encoding": encoding["name"], "n_dims": encoding.get("n_dims"), score: encoding.get(score)}
+    return row | {"low": interval.get("low"), "high": interval.get("high")}
+
+
+def _ceiling(ceiling: dict[str, Any]) -> list[Any]:
+    import altair as alt
+
+    data = alt.Chart(inline([{"ceiling": ceiling["value"], "from": ceiling.get("low"), "to": ceiling.get("high")}]))
+    tooltip = [alt.Tooltip("ceiling:Q", title="noise ceiling", format=".4f")]
+    band = [] if ceiling.get("low") is None else [data.mark_rect(style="edge-band").encode(x="from:Q", x2="to:Q")]
+    text = data.mark_text(text="noise ceiling", style="edge-text", align="left", baseline="bottom", dx=3, dy=-2)
+    return [
+        *band,
+        data.mark_rule(style="edge").encode(x="ceiling:Q", tooltip=tooltip),
+        text.encode(x="ceiling:Q", y=alt.value(0)),
+    ]
