@@ -146,7 +146,8 @@ def _change(sound: list[SoundRow]) -> str:
     plugin, crossval, first = sound[0].plugin, sound[0].sound, sound[1].sound
     leading = "" if first is None else f", and {first.value:.1f} % on its leading axis"
     return (
-        f"The corpus itself violates monotonicity in {plugin.value:.1f} % of the triples by plug-in distances, between all "
-        f"128 positions, and in {crossval.value:.1f} % by cross-validated ones, between those with enough data{leading}: "
-        "distance grows with the lag more regularly than noise lets it seem."
+        f"The corpus itself violates monotonicity in {plugin.value:.1f} % of the triples by plug-in distances between "
+        f"all 128 positions, in {crossval.value:.1f} % by cross-validated ones between those with enough data"
+        f"{leading}. "
+        "Distance grows with the lag more regularly than noise lets it seem."
     )
