@@ -31,6 +31,7 @@ def print_reproduction(document: Mapping[str, Any], console: Console) -> None:
         Content of ``reproduce.json``.
     console : rich.console.Console
     """
+    told: set[str] = set()
     for item in document["items"]:
         section = "" if item["section"] is None else f" (Section {item['section']})"
         status = "" if item["status"] == "run" else f", {item['status']}"
@@ -46,7 +47,9 @@ def print_reproduction(document: Mapping[str, Any], console: Console) -> None:
         for text in missing_lines(item):
             print_paragraph(f"not run: {text}", console, bullet="- ")
         for note in item["notes"]:
-            print_paragraph(printable(note), console, bullet="- ")
+            if note not in told:  # several items have the same corpus
+                print_paragraph(printable(note), console, bullet="- ")
+        told |= set(item["notes"])
         console.print()
     print_paragraph(verdict_counts(document), console)
     for verdict, meaning in document["verdicts"].items():
@@ -141,12 +144,14 @@ def sound_cells(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def number(value: float) -> str:
-    """A number to four digits, and whole numbers whole; one that is zero to round-off only as small."""
+    """A number to four digits, from 100 on to five, and whole numbers whole; zero to round-off only as small."""
     if value == int(value) and abs(value) < 1e7:
         return f"{int(value):,}"
     if abs(value) < 1e-9:
         return "<1e-9"
-    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+    if abs(value) >= 1e4:
+        return f"{value:,.0f}"
+    return f"{value:,.5g}" if abs(value) >= 100 else f"{value:.4g}"
 
 
 def _signed(value: float) -> str:

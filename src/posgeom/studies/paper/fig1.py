@@ -59,7 +59,7 @@ def fig1(inputs: Inputs) -> ItemResult:
                 "title": "Hellinger distances (plug-in)",
                 "labels": first.paper.positions.tolist(),
                 "values": first.paper.distances.values.tolist(),
-                "legend": "distance",
+                "depth": first.paper.position_depth[first.paper.positions].tolist(),
             },
             {
                 "kind": "lines",

@@ -16,7 +16,7 @@ from posgeom.studies.paper.quantities import (
     rows_of,
 )
 from posgeom.studies.paper.result import Estimate, ItemResult, Row, SoundRow
-from posgeom.studies.paper.stresses import FIXED, MDS, mds_stresses, sound_stress, stress_of
+from posgeom.studies.paper.stresses import FIXED, IN_SAMPLE, MDS, mds_stresses, sound_stress, stress_of
 from posgeom.studies.paper.values import paper_values
 
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, N_DIMS)
@@ -65,6 +65,7 @@ def fig4(inputs: Inputs) -> ItemResult:
         missing=tuple(missing_corpora(inputs, _WHATS)),
         notes=(
             *corpus_notes(inputs, _WHATS),
+            IN_SAMPLE,
             (
                 f"Widths {', '.join(map(str, WIDTHS))}. Growth is the factor from one to the next, without d = "
                 f"{WIDTHS[0]}, where a sinusoid has a single frequency."
@@ -115,7 +116,7 @@ class _Curves:
     def _panel(
         self, what: str, score: str, mds: list[Stress], fixed: dict[str, list[Stress]], *, y_log: bool
     ) -> dict[str, object]:
-        ranks = [rank for rank in sorted({*MDS_WIDTHS, *WIDTHS}) if rank <= len(mds)]
+        ranks = [rank for rank in sorted({*MDS_WIDTHS, *WIDTHS, len(mds)}) if 0 < rank <= len(mds)]
         drawn = {MDS: (ranks, [mds[rank - 1] for rank in ranks])} | {n: (list(WIDTHS), s) for n, s in fixed.items()}
         series = []
         for name, (x, stresses) in drawn.items():

@@ -18,6 +18,7 @@ from posgeom.studies.paper.intervals import jackknife
 from posgeom.studies.paper.own_positions import MODELS, model_notes, trained_encodings
 from posgeom.studies.paper.quantities import Quantity, corpus_notes, missing_corpora, rows_of
 from posgeom.studies.paper.result import Estimate, ItemResult, SoundRow, over_seeds
+from posgeom.studies.paper.stresses import MDS
 
 DRAWN_PAIRS = 400
 """Pairs of positions in the figure, drawn at random from all."""
@@ -55,7 +56,7 @@ def fig7(inputs: Inputs) -> ItemResult:
         section="6.7",
         rows=tuple(rows),
         sound=() if corpus is None else tuple(_sound(inputs, corpus, trained.encodings)),
-        change="" if corpus is None else _change(corpus),
+        change="" if corpus is None else _change(corpus, trained.encodings.get("pretrained")),
         panels=() if corpus is None else (_panel(corpus, trained.encodings, inputs.seed),),
         missing=(*missing_corpora(inputs, [SST2]), *trained.missing),
         notes=(*corpus_notes(inputs, [SST2]), *model_notes(trained.others)),
@@ -105,16 +106,22 @@ def _sound_row(name: str, encoding: Encoding, corpus: Corpus) -> SoundRow:
     return SoundRow(f"Pearson, {name}", "", None if plugin is None else Estimate(plugin), sound)
 
 
-def _change(corpus: Corpus) -> str:
+def _change(corpus: Corpus, pretrained: Encoding | None) -> str:
     lags = _build("alibi", corpus.sound, corpus.seed)
     plugin = _of_model(lags, corpus)
     sound = pearson(_pairs(lags, corpus.sound), corpus.sound.distances.pairs)
     if plugin is None or sound is None:
         return ""
+    model = ""
+    if pretrained is not None:
+        before = _of_model(pretrained, corpus)
+        after = pearson(_pairs(pretrained, corpus.sound), corpus.sound.distances.pairs)
+        if before is not None and after is not None:
+            model = f", the pretrained model's positions at {before:.3f} and {after:.3f}"
     return (
         f"The lag |i - j| correlates with plug-in distances over all 128 positions at {plugin:.3f}, with "
-        f"cross-validated ones over the {corpus.sound.positions.size} positions with enough data at {sound:.3f}; that "
-        "MDS has 1 is so by construction, as it is fitted to these distances."
+        f"cross-validated ones over the {corpus.sound.positions.size} positions with enough data at {sound:.3f}"
+        f"{model}; that MDS has 1 is so by construction, as it is fitted to these distances."
     )
 
 
@@ -124,7 +131,8 @@ def _panel(corpus: Corpus, trained: dict[str, Encoding], seed: int) -> dict[str,
     target = shape.distances.pairs
     n_drawn = min(DRAWN_PAIRS, target.size)
     drawn = np.sort(make_rng(seed).choice(target.size, n_drawn, replace=False))
-    encodings = {name: _build(name, shape, seed) for name in ("mds", "sinusoidal", "random")} | trained
+    specs = {MDS: "mds", "sinusoidal": "sinusoidal", "random": "random"}
+    encodings = {name: _build(spec, shape, seed) for name, spec in specs.items()} | trained
     points = []
     for name, encoding in encodings.items():
         pairs = _pairs(encoding, shape)

@@ -201,8 +201,11 @@ def open_inputs(
     return Inputs(corpora, models[0], models[1], seed, n_seeds, progress)
 
 
-def _own_tokenizer(model: str | Path) -> Path | None:
-    file = Path(model) / "tokenizer.json"
+def _own_tokenizer(model: str | Path) -> str | Path | None:
+    place = Path(model)
+    if not place.exists():  # a name on the hub
+        return str(model)
+    file = place / "tokenizer.json"
     return file if file.is_file() else None
 
 

@@ -21,6 +21,7 @@ FIXED = {"sinusoidal": "sinusoidal", "RoPE": "rope", "ALiBi": "alibi", "random":
 MDS = "MDS"
 FIVE = (MDS, *FIXED)
 """The paper's five encodings."""
+IN_SAMPLE = "MDS is fitted to the very distances that it is scored on, in every column."
 
 
 def stress_of(spec: str, shape: Geometry, n_dims: int, seed: int) -> Stress:

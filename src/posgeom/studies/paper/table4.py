@@ -5,7 +5,7 @@ from functools import partial
 from posgeom.studies.paper.inputs import IMDB, N_DIMS, SST2, Corpus, Inputs, PaperCorpus, defined
 from posgeom.studies.paper.quantities import Quantity, corpus_notes, corpus_rows, missing_corpora
 from posgeom.studies.paper.result import Estimate, ItemResult, SoundRow, over_seeds
-from posgeom.studies.paper.stresses import FIXED, MDS, mds_stresses, sound_stress, stress_of
+from posgeom.studies.paper.stresses import FIXED, IN_SAMPLE, MDS, mds_stresses, sound_stress, stress_of
 from posgeom.studies.paper.values import paper_values
 
 GAUSSIAN_ROPE = "rope:reference=gaussian"
@@ -37,6 +37,7 @@ def table4(inputs: Inputs) -> ItemResult:
         missing=tuple(missing_corpora(inputs, _WHATS)),
         notes=(
             *corpus_notes(inputs, _WHATS),
+            IN_SAMPLE,
             (
                 "RoPE rotates a reference vector: one of unit length in every pair of channels lies on the sinusoid's "
                 "curve, a Gaussian one of the same norm near it."
