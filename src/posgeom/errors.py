@@ -35,3 +35,7 @@ class CheckpointError(PosgeomError):
 
 class OutputError(PosgeomError):
     """A result cannot be written."""
+
+
+class RunError(PosgeomError):
+    """A stored run cannot be found, read or understood; the message names the directory or the file."""

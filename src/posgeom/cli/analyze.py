@@ -14,6 +14,8 @@ from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS
 from posgeom.corpus.documents import ReadOptions
 from posgeom.errors import CorpusError, PosgeomError
 from posgeom.messages import shown
+from posgeom.report.charts.figure import can_draw
+from posgeom.report.drawn import FIGURES, REPORT, draw_run
 from posgeom.report.files import FILE_NAMES, dump_json, staged_directory, write_files
 from posgeom.report.table import print_analysis
 
@@ -42,9 +44,15 @@ def command(
     ] = DEFAULT_N_DIMS,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Write scores, counts, distances and MDS there.", show_default=False),
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Write scores, counts, distances, MDS, report and figures there.",
+            show_default=False,
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print scores.json on stdout and nothing else.")] = False,
+    report: o.ReportOption = True,
     convention: Annotated[
         Literal["sound", "paper"],
         typer.Option(
@@ -118,6 +126,7 @@ def command(
     recount_changed: o.RecountChangedOption = False,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of splits and random encodings.")] = 0,
     quiet: o.QuietOption = False,
+    verbose: o.VerboseOption = False,
 ) -> None:
     """Measure the geometry of positions in a corpus and score positional encodings against it.
 
@@ -138,41 +147,45 @@ def command(
         utf8_errors=utf8_errors,
     )
     # Entered first, so that an output that cannot be written is known before the work is done.
-    with staged_directory(out) if out else nullcontext() as stage:
-        with progress_bars(quiet=quiet) as progress:
-            analysis = analyze(
-                source,
-                tokenizer,
-                n_positions=None if counts else n_positions,
-                n_dims=n_dims,
-                encodings=encoding or (),
-                default_encodings=not only,
-                ranks=None if ranks is None else _parse_ranks(ranks),
-                convention=convention,
-                estimator=estimator,
-                empty=empty,
-                min_depth=min_depth,
-                metric=metric,
-                n_folds=None if counts else folds,
-                options=None if counts else read_options,
-                tokenizer_engine=None if counts else tokenizer_engine,
-                workers=workers,
-                engine=None if counts else engine,
-                scheduler=scheduler,
-                run_dir=run_dir,
-                partition_size=partition_size,
-                recount_changed=recount_changed,
-                seed=seed,
-                progress=progress,
-            )
+    with (
+        staged_directory(out) if out else nullcontext() as stage,
+        progress_bars(quiet=quiet, verbose=verbose) as progress,
+    ):
+        analysis = analyze(
+            source,
+            tokenizer,
+            n_positions=None if counts else n_positions,
+            n_dims=n_dims,
+            encodings=encoding or (),
+            default_encodings=not only,
+            ranks=None if ranks is None else _parse_ranks(ranks),
+            convention=convention,
+            estimator=estimator,
+            empty=empty,
+            min_depth=min_depth,
+            metric=metric,
+            n_folds=None if counts else folds,
+            options=None if counts else read_options,
+            tokenizer_engine=None if counts else tokenizer_engine,
+            workers=workers,
+            engine=None if counts else engine,
+            scheduler=scheduler,
+            run_dir=run_dir,
+            partition_size=partition_size,
+            recount_changed=recount_changed,
+            seed=seed,
+            progress=progress,
+        )
         if stage:
             write_files(analysis, stage, out or stage)
-    show(analysis, as_json=as_json, out=out)
+            if report and can_draw():
+                draw_run(stage, out or stage, progress=progress)
+    show(analysis, as_json=as_json, out=out, report=report)
     if run_dir and not as_json:
         typer.echo(f"partial counts are kept in {shown(run_dir)}")
 
 
-def show(analysis: Analysis, *, as_json: bool, out: Path | None) -> None:
+def show(analysis: Analysis, *, as_json: bool, out: Path | None, report: bool) -> None:
     """Print an analysis, as a table or as JSON."""
     if as_json:
         typer.echo(dump_json(analysis))
@@ -180,7 +193,10 @@ def show(analysis: Analysis, *, as_json: bool, out: Path | None) -> None:
     console = stdout_console()
     print_analysis(analysis, console)
     if out:
-        console.print(f"written to {shown(out)}: {', '.join(FILE_NAMES)}")
+        drawn = (REPORT, FIGURES) if report and can_draw() else ()
+        console.print(f"written to {shown(out)}: {', '.join((*FILE_NAMES, *drawn))}")
+        if report and not drawn:
+            console.print(f"no {REPORT} and no {FIGURES}: pip install 'posgeom[report]', then posgeom report")
 
 
 def _parse_ranks(text: str) -> list[int]:

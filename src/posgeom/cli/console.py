@@ -1,6 +1,7 @@
 """Where output goes: results on stdout, progress on stderr, whatever these are connected to."""
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -36,18 +37,23 @@ class _ByteRateColumn(TransferSpeedColumn):
 
 
 @contextmanager
-def progress_bars(*, quiet: bool) -> Iterator[ProgressHook]:
+def progress_bars(*, quiet: bool, verbose: bool = False) -> Iterator[ProgressHook]:
     """A progress hook that draws bars on stderr when that is a terminal, and is silent otherwise.
 
     Parameters
     ----------
     quiet : bool
         Draw nothing in any case.
+    verbose : bool
+        Write a line on stderr as each stage begins and ends, whatever that is, instead of bars.
 
     Yields
     ------
     callable
     """
+    if verbose and sys.stderr is not None:
+        yield _log_lines()
+        return
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield silent
         return
@@ -67,3 +73,24 @@ def progress_bars(*, quiet: bool) -> Iterator[ProgressHook]:
             bars.update(tasks[stage], completed=done, total=total)
 
         yield hook
+
+
+def _log_lines() -> ProgressHook:
+    """A progress hook that writes a line as a stage begins, and one as it ends."""
+    started: dict[str, float] = {}
+    ended: set[str] = set()
+
+    def hook(stage: str, done: int, total: int | None) -> None:
+        now = time.monotonic()
+        if stage not in started:
+            started[stage] = now
+            _log(f"{stage}: begins" + ("" if total is None else f", {total:,} to do"))
+        if total is not None and done >= total and stage not in ended:
+            _log(f"{stage}: done, {done:,} in {now - started[stage]:.1f} s")
+            ended.add(stage)
+
+    return hook
+
+
+def _log(text: str) -> None:
+    print(f"posgeom: {time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)

@@ -17,6 +17,8 @@ from posgeom.corpus.documents import ReadOptions
 from posgeom.geometry.metrics import distribution_distances
 from posgeom.messages import shown
 from posgeom.progress import ProgressHook
+from posgeom.report.charts.figure import can_draw
+from posgeom.report.drawn import REPORT, draw_run
 from posgeom.report.files import staged_directory, write_files
 from posgeom.report.table import print_analysis, print_paragraph
 from posgeom.scores.scorecard import Scorecard
@@ -40,13 +42,14 @@ def command(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the synthetic corpus.")] = 0,
     quiet: o.QuietOption = False,
+    verbose: o.VerboseOption = False,
 ) -> None:
     """Analyse a synthetic corpus with known structure, and the source lines of Python's standard library."""
     console = stdout_console()
     with ExitStack() as stack:
         stages = {name: stack.enter_context(staged_directory(out / name)) for name in _STUDIES} if out else {}
         for name, study in _STUDIES.items():
-            with progress_bars(quiet=quiet) as progress:
+            with progress_bars(quiet=quiet, verbose=verbose) as progress:
                 result = study(seed, progress)
             console.print(result.title, style="bold")
             console.print()
@@ -55,9 +58,14 @@ def command(
             print_paragraph(" ".join(result.findings), console)
             console.print()
             if out:
-                write_files(result.analysis, stages[name], out / name)
+                with progress_bars(quiet=quiet, verbose=verbose) as progress:
+                    write_files(result.analysis, stages[name], out / name)
+                    if can_draw():
+                        draw_run(stages[name], out / name, progress=progress)
     if out:
         console.print(f"written to {shown(out)}: {', '.join(_STUDIES)}")
+        for name in _STUDIES if can_draw() else ():
+            console.print(f"report: {shown(out / name / REPORT)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,9 @@ from posgeom.models.by_hand import ByHand
 from posgeom.models.layers import frequencies_of, layer_scores
 from posgeom.models.model import open_model
 from posgeom.models.rotary_kernel import TokenFrequencies
+from posgeom.report.charts.figure import can_draw
+from posgeom.report.drawn import REPORT, draw_run
 from posgeom.report.files import staged_directory
-from posgeom.report.heatmap import can_draw
 from posgeom.report.layers import layers_document, print_layers, write_layers
 
 EPILOG = """Examples:
@@ -70,11 +71,11 @@ def command(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Write layers.json, layers.parquet, kernels and a heat map of layers by heads (.csv; .svg and .png "
-            "with the extra report) there.",
+            help="Write layers.json, layers.parquet, kernels, a heat map of layers by heads, and a report there.",
             show_default=False,
         ),
     ] = None,
+    report: o.ReportOption = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")] = False,
     convention: Annotated[
         Literal["sound", "paper"],
@@ -113,6 +114,7 @@ def command(
     workers: o.WorkersOption = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of splits and of the fresh copy.")] = 0,
     quiet: o.QuietOption = False,
+    verbose: o.VerboseOption = False,
 ) -> None:
     """Score a model's query-key products, layer by layer and head by head, against the geometry of a corpus."""
     if bool(corpus) == bool(counts):
@@ -130,34 +132,38 @@ def command(
         utf8_errors=utf8_errors,
     )
     # Entered first, so that an output that cannot be written is known before the work is done.
-    with staged_directory(out) if out else nullcontext() as stage:
-        with progress_bars(quiet=quiet) as progress:
-            if counts:
-                stored = stored_counts(context, counts)
-            else:
-                stored = count(
-                    corpus or [],
-                    tokenizer,
-                    n_positions=n_positions,
-                    n_folds=folds,
-                    options=options,
-                    workers=workers,
-                    progress=progress,
-                )
-            if stored.n_positions < 2:
-                raise CountsError(f"n = {stored.n_positions} position has no geometry: expected at least 2")
-            shape = geometry(stored, metric=metric, seed=seed, progress=progress, **CONVENTIONS[convention])
-            result = layer_scores(
-                opened,
-                shape,
-                stack=stack,
-                input=input_ or ("sinusoidal" if convention == "paper" else None),
-                frequencies=_frequencies(stored),
-                initial=initial,
-                seed=seed,
+    with (
+        staged_directory(out) if out else nullcontext() as stage,
+        progress_bars(quiet=quiet, verbose=verbose) as progress,
+    ):
+        if counts:
+            stored = stored_counts(context, counts)
+        else:
+            stored = count(
+                corpus or [],
+                tokenizer,
+                n_positions=n_positions,
+                n_folds=folds,
+                options=options,
+                workers=workers,
                 progress=progress,
             )
+        if stored.n_positions < 2:
+            raise CountsError(f"n = {stored.n_positions} position has no geometry: expected at least 2")
+        shape = geometry(stored, metric=metric, seed=seed, progress=progress, **CONVENTIONS[convention])
+        result = layer_scores(
+            opened,
+            shape,
+            stack=stack,
+            input=input_ or ("sinusoidal" if convention == "paper" else None),
+            frequencies=_frequencies(stored),
+            initial=initial,
+            seed=seed,
+            progress=progress,
+        )
         names = write_layers(result, stage, out or stage) if stage else []
+        if stage and report and can_draw():
+            names += draw_run(stage, out or stage, progress=progress)
     if as_json:
         typer.echo(json.dumps(layers_document(result), indent=1, allow_nan=False))
         return
@@ -165,8 +171,8 @@ def command(
     print_layers(result, console, heads=heads)
     if out:
         console.print(f"written to {shown(out)}: {', '.join(names)}")
-        if not can_draw():
-            console.print("pip install 'posgeom[report]' draws the heat map")
+        if report and not can_draw():
+            console.print(f"no {REPORT} and no figures: pip install 'posgeom[report]', then posgeom report")
 
 
 def _frequencies(counts: PositionCounts) -> TokenFrequencies | None:

@@ -132,6 +132,12 @@ TokenizerEngineOption = Annotated[
     ),
 ]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No progress bars.")]
+ReportOption = Annotated[
+    bool, typer.Option("--report/--no-report", help="With --out, whether to write report.html and figures too.")
+]
+VerboseOption = Annotated[
+    bool, typer.Option("-v", "--verbose", help="A line on standard error as each stage begins and ends.")
+]
 CountsOption = Annotated[
     list[Path] | None,
     typer.Option(

@@ -14,6 +14,7 @@ import numpy as np
 from safetensors.numpy import save as serialize_tensors
 
 from posgeom.analysis import Analysis
+from posgeom.chart_data import chart_data
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.storage import write_counts
 from posgeom.errors import OutputError
@@ -74,24 +75,31 @@ def _move_all(stage: Path, target: Path) -> None:
     """Move every new file into the target, or none."""
     replaced = stage / "replaced"
     replaced.mkdir()
-    files = sorted((stage / "new").iterdir())
-    for file in files:
-        if (target / file.name).is_dir():
-            raise OutputError(f"cannot write {shown(target / file.name)}: it is a directory, expected a file")
+    new = stage / "new"
+    files = sorted(path for path in new.rglob("*") if path.is_file())
+    names = [file.relative_to(new) for file in files]
+    for name in names:
+        if (target / name).is_dir():
+            raise OutputError(f"cannot write {shown(target / name)}: it is a directory, expected a file")
+    for folder in sorted({name.parent for name in names} - {Path()}):
+        for directory in (target / folder, replaced / folder):
+            with os_errors_named(target / folder):
+                directory.mkdir(parents=True, exist_ok=True)
     moved: list[Path] = []
     try:
-        for file in files:
-            place = target / file.name
+        for file, name in zip(files, names, strict=True):
+            place = target / name
             with os_errors_named(place):
                 if place.exists():
-                    place.replace(replaced / file.name)
+                    place.replace(replaced / name)
                 moved.append(place)
                 file.replace(place)
     except BaseException:
         for place in moved:
             place.unlink(missing_ok=True)
-        for old in replaced.iterdir():
-            old.replace(target / old.name)
+        for old in replaced.rglob("*"):
+            if old.is_file():
+                old.replace(target / old.relative_to(replaced))
         raise
 
 
@@ -164,7 +172,8 @@ def save(analysis: Analysis, directory: str | Path) -> None:
     """Write the files of an analysis: all of them or none.
 
     ``scores.json`` and ``scores.csv`` (every score), ``counts.parquet`` (to analyse again without reading the
-    corpus), ``distances.npz`` (matrices with their positions), ``mds.safetensors`` (coordinates, eigenvalues).
+    corpus), ``distances.npz`` (matrices with their positions), ``mds.safetensors`` (coordinates, eigenvalues), and
+    ``charts.json``, what ``posgeom report`` and ``posgeom plot`` draw.
 
     Parameters
     ----------
@@ -219,6 +228,11 @@ def dump_json(analysis: Analysis) -> str:
 
 def _write_json(analysis: Analysis, path: Path) -> None:
     path.write_text(dump_json(analysis) + "\n", encoding="ascii")
+
+
+def _write_charts(analysis: Analysis, path: Path) -> None:
+    text = json.dumps(chart_data(analysis), allow_nan=False, separators=(",", ":"))
+    path.write_text(text + "\n", encoding="ascii")
 
 
 def _write_csv(analysis: Analysis, path: Path) -> None:
@@ -308,6 +322,7 @@ def write_counts_file(counts: PositionCounts, stage: Path, target: str | Path) -
 
 
 _FILES: dict[str, Callable[[Analysis, Path], None]] = {
+    "charts.json": _write_charts,
     "counts.parquet": _write_counts,
     "distances.npz": _write_distances,
     "mds.safetensors": _write_mds,

@@ -17,11 +17,9 @@ from posgeom.models.family import Stack
 from posgeom.models.layers import LayerAnalysis, LayerRow
 from posgeom.models.projection import ProjectionScores
 from posgeom.report.files import os_errors_named
-from posgeom.report.heatmap import can_draw, draw, layer_head_heatmap
 from posgeom.report.table import print_paragraph
 
 JSON, ROWS, HEAT_MAP, KERNELS = "layers.json", "layers.parquet", "heatmap.csv", "kernels.parquet"
-DRAWN = ("heatmap.svg", "heatmap.png")
 _UNDEFINED = "undef"
 
 
@@ -76,7 +74,7 @@ def write_layers(analysis: LayerAnalysis, stage: Path, target: Path) -> list[str
     Returns
     -------
     list of str
-        Names of the files; pictures among them where the extra ``report`` is installed.
+        Names of the files.
 
     Raises
     ------
@@ -88,7 +86,6 @@ def write_layers(analysis: LayerAnalysis, stage: Path, target: Path) -> list[str
         (stage / JSON).write_text(text + "\n", encoding="ascii")
         _write_parquet(analysis.to_dicts(), stage / ROWS)
         _write_heat_map(analysis, stage / HEAT_MAP)
-        drawn = _draw_heat_map(analysis, stage) if can_draw() else []
         if analysis.kernels:
             rows = [
                 {"layer": k.layer, "head": k.head, "lag": lag, "value": value}
@@ -96,7 +93,7 @@ def write_layers(analysis: LayerAnalysis, stage: Path, target: Path) -> list[str
                 for lag, value in enumerate(k.values.tolist())
             ]
             _write_parquet(rows, stage / KERNELS)
-    return [JSON, ROWS, HEAT_MAP, *drawn, *([KERNELS] if analysis.kernels else [])]
+    return [JSON, ROWS, HEAT_MAP, *([KERNELS] if analysis.kernels else [])]
 
 
 def _write_parquet(rows: list[dict[str, Any]], path: Path) -> None:
@@ -132,15 +129,6 @@ def _write_heat_map(analysis: LayerAnalysis, path: Path) -> None:
         writer.writerow(["layer", *(f"head {head}" for head in range(analysis.stack.n_heads))])
         for layer, values in enumerate(heat_map(analysis)):
             writer.writerow([layer, *("" if value is None else value for value in values)])
-
-
-def _draw_heat_map(analysis: LayerAnalysis, stage: Path) -> list[str]:
-    values = np.array(heat_map(analysis), np.float64)  # None becomes NaN
-    title = f"{analysis.stack.name}: P M by layer and head, P {analysis.input}"
-    chart = layer_head_heatmap(values, name="scaled stress", title=title)
-    for name in DRAWN:
-        draw(chart, stage / name)
-    return list(DRAWN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,14 +43,12 @@ def compare_figure(rows: Sequence[Row], *, score: str = "stress_scaled", caption
     shape = alt.Shape(
         "run:N", title=None, sort=runs, legend=legend, scale=alt.Scale(domain=runs, range=list(_SHAPES[: len(runs)]))
     )
-    layers: list[Any] = [
-        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
-        .mark_rule(strokeWidth=3, opacity=0.4)
-        .encode(x=alt.X("low:Q", title=AXES[score], axis=axis), x2="high:Q"),
-        base.mark_point(filled=True, size=45, opacity=1).encode(
-            x=alt.X(f"{score}:Q", title=AXES[score], axis=axis), shape=shape, tooltip=tooltip
-        ),
-    ]
+    layers: list[Any] = []
+    if any(row["low"] is not None for row in drawn):
+        bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=3, opacity=0.4)
+        layers.append(bars.encode(x=alt.X("low:Q", title=AXES[score], axis=axis), x2="high:Q"))
+    points = base.mark_point(filled=True, size=45, opacity=1)
+    layers.append(points.encode(x=alt.X(f"{score}:Q", title=AXES[score], axis=axis), shape=shape, tooltip=tooltip))
     height = max(_BAND * len(runs) + 6, 18) * len(names)
     chart = alt.LayerChart(layer=layers).properties(width=300, height=height)
     return Figure("compare", "Runs side by side", caption, chart, list(rows))

@@ -34,7 +34,8 @@ def density_figure(panels: Sequence[dict[str, Any]], *, metric: str = "Hellinger
     names = [panel["encoding"] for panel in shown]
     top = max((v + p["width"] for p in shown for key in ("x", "y") for v in p[key]), default=1.0)
     right = max((v + p["width"] for p in shown for v in p["x"]), default=1.0)
-    axis = {"tickCount": 3, "grid": False}
+    scales = [alt.Scale(domain=[0, end], nice=False) for end in (right, top)]
+    axis = alt.Axis(tickCount=3, grid=False)
     compact = [{key: panel[key] for key in ("encoding", "width", "x", "y", "pairs")} for panel in shown]
     bins = (
         alt.Chart()
@@ -42,13 +43,9 @@ def density_figure(panels: Sequence[dict[str, Any]], *, metric: str = "Hellinger
         .transform_calculate(x2="datum.x + datum.width", y2="datum.y + datum.width")
         .mark_rect(aria=False, strokeWidth=0)
         .encode(
-            x=alt.X(
-                "x:Q", title=f"corpus ({metric})", scale=alt.Scale(domain=[0, right], nice=False), axis=alt.Axis(**axis)
-            ),
+            x=alt.X("x:Q", title=f"corpus ({metric})", scale=scales[0], axis=axis),
             x2="x2:Q",
-            y=alt.Y(
-                "y:Q", title="encoding, rescaled", scale=alt.Scale(domain=[0, top], nice=False), axis=alt.Axis(**axis)
-            ),
+            y=alt.Y("y:Q", title="encoding, rescaled", scale=scales[1], axis=axis),
             y2="y2:Q",
             color=alt.Color(
                 "pairs:Q", title="pairs", scale=alt.Scale(type="log", scheme=SEQUENTIAL), legend=alt.Legend(format="~s")

@@ -68,7 +68,7 @@ def lines_figure(
     has_interval = any(row.get("low") is not None for row in drawn)
     if has_interval:
         tooltip += [alt.Tooltip("low:Q", format=formats[1]), alt.Tooltip("high:Q", format=formats[1])]
-    axis = alt.Axis(format="~s" if x_log else formats[0], grid=False, tickMinStep=1)
+    axis = alt.Axis(format="~s" if x_log else "d", grid=False, tickMinStep=1)
     base = alt.Chart(inline(drawn)).encode(
         x=alt.X(f"{x}:Q", title=x_title, scale=scale, axis=axis),
         color=alt.Color(f"{series}:N", title=None, sort=names, scale=alt.Scale(domain=names), legend=_legend(names)),
@@ -90,7 +90,7 @@ def lines_figure(
         layers.append(band.encode(y=alt.Y("low:Q", title=y_title), y2="high:Q"))
     layers.append(base.mark_line().encode(y=height, strokeDash=dash))
     # A point that is not seen is what the pointer finds.
-    marks = {"filled": True, "size": 28, "opacity": 1} if points else {"size": 90, "opacity": 0}
+    marks: Any = {"filled": True, "size": 28, "opacity": 1} if points else {"size": 90, "opacity": 0}
     layers.append(base.mark_point(**marks).encode(y=height, tooltip=tooltip))
     chart = alt.LayerChart(layer=layers).properties(width=320, height=220)
     return Figure(name, title, caption, chart, list(rows))

@@ -41,53 +41,39 @@ def matrix_figure(
     import altair as alt
 
     labels = [f"{a}" if a == b else f"{a}-{b}" for a, b in zip(first, last, strict=True)]
+    names = list(estimates)
+    # Fields with an underscore are places in the drawing. What is hovered shows the others as they are: a text made for
+    # every cell beforehand would take as long as the drawing.
     columns = [
-        {"j": a - 0.5, "j2": b + 0.5, "column": label, "depth of j": d}
+        {"_x": a - 0.5, "_x2": b + 0.5, "j": label, "depth of j": d}
         for a, b, label, d in zip(first, last, labels, depth, strict=True)
     ]
-    names = list(estimates)
     rows = [
-        {"i": a - 0.5, "i2": b + 0.5, "row": labels[k], "depth of i": depth[k], "j": [c["j"] for c in columns]}
+        {"i": labels[k], "depth of i": depth[k], "_y": a - 0.5, "_y2": b + 0.5, "_x": [c["_x"] for c in columns]}
         | {name: [_short(value) for value in estimates[name][k]] for name in names}
         for k, (a, b) in enumerate(zip(first, last, strict=True))
     ]
     largest = max((v for m in estimates.values() for line in m for v in line if v is not None), default=0.0)
     span = [min(first, default=0) - 0.5, max(last, default=0) + 0.5]
-    scale = alt.Scale(domain=span, nice=False, zero=False)
-    axis = {"grid": False, "tickCount": 6, "format": "d"}
-    panels = []
-    for number, name in enumerate(names):
-        cell = alt.Chart(inline(rows)).transform_flatten(["j", name])
-        cell = cell.transform_lookup("j", alt.LookupData(inline(columns), "j", ["j2", "column", "depth of j"]))
-        heat = cell.mark_rect(aria=False, strokeWidth=0).encode(
-            x=alt.X("j:Q", title="position j", scale=scale, axis=alt.Axis(**axis)),
-            x2="j2",
-            y=alt.Y(
-                "i:Q",
-                title="position i" if number == 0 else None,
-                scale=alt.Scale(domain=span[::-1], nice=False),
-                axis=alt.Axis(**axis),
-            ),
-            y2="i2",
-            color=alt.condition(
-                f"isValid(datum['{name}'])",
-                alt.Color(
-                    f"{name}:Q",
-                    title=[f"{metric}", "distance"],
-                    scale=alt.Scale(scheme=SEQUENTIAL, domain=[0, largest or 1]),
-                ),
-                alt.value("#bbbbbb"),
-            ),
-            tooltip=[
-                alt.Tooltip("row:N", title="i"),
-                alt.Tooltip("column:N", title="j"),
-                alt.Tooltip(f"{name}:Q", title=f"{name} distance", format=".4f"),
-                alt.Tooltip("depth of i:Q", format=","),
-                alt.Tooltip("depth of j:Q", format=","),
-            ],
-        )
-        panels.append(heat.properties(width=_SIDE, height=_SIDE, title=name))
-    chart: Any = alt.HConcatChart(hconcat=panels, spacing=24) if len(panels) > 1 else panels[0]
+    axis = alt.Axis(grid=False, tickCount=6, format="d")
+    x = alt.X("_x:Q", title="position j", scale=alt.Scale(domain=span, nice=False, zero=False), axis=axis)
+    down = alt.Scale(domain=span[::-1], nice=False, zero=False)
+    colours = alt.Scale(scheme=SEQUENTIAL, domain=[0, largest or 1])
+    cells = alt.Chart().mark_rect(aria=False, strokeWidth=0, invalid=None, tooltip=alt.TooltipContent("data"))
+    panels = [
+        cells.encode(
+            x=x,
+            x2="_x2",
+            y=alt.Y("_y:Q", title="position i" if number == 0 else None, scale=down, axis=axis),
+            y2="_y2",
+            color=alt.Color(f"{name}:Q", title=[metric, "distance"], scale=colours),
+        ).properties(width=_SIDE, height=_SIDE, title=name)
+        for number, name in enumerate(names)
+    ]
+    chart: Any = alt.HConcatChart(hconcat=panels, data=inline(rows), spacing=24)
+    chart = chart.transform_flatten(["_x", *names]).transform_lookup(
+        "_x", alt.LookupData(inline(columns), "_x", ["_x2", "j", "depth of j"])
+    )
     return Figure("matrix", "Distance matrix", caption, chart, _table(estimates, first, last, depth), layout="panels")
 
 

@@ -58,16 +58,16 @@ def scorecard_figure(
         ],
     )
     known = f"isValid(datum.{score})"
-    x = alt.X(f"{score}:Q", title=AXES[score], axis=alt.Axis(tickCount=5))
-    layers: list[Any] = [
-        base.mark_rule(strokeWidth=4, opacity=0.4)
-        .transform_filter("isValid(datum.low) && isValid(datum.high)")
-        .encode(x=alt.X("low:Q", title=AXES[score], axis=alt.Axis(tickCount=5)), x2="high:Q"),
-        base.mark_point(filled=True, size=55, opacity=1).transform_filter(known).encode(x=x),
-        base.mark_text(text="undefined", align="left", style="undefined-text")
-        .transform_filter(f"!{known}")
-        .encode(x=alt.value(4)),
-    ]
+    axis = alt.Axis(tickCount=5)
+    layers: list[Any] = []
+    if any(row["low"] is not None for row in rows):
+        bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=4, opacity=0.4)
+        layers.append(bars.encode(x=alt.X("low:Q", title=AXES[score], axis=axis), x2="high:Q"))
+    points = base.transform_filter(known).mark_point(filled=True, size=55, opacity=1)
+    layers.append(points.encode(x=alt.X(f"{score}:Q", title=AXES[score], axis=axis)))
+    if any(row[score] is None for row in rows):
+        text = base.transform_filter(f"!{known}").mark_text(text="undefined", align="left", style="undefined-text")
+        layers.append(text.encode(x=alt.value(4)))
     ceiling = (noise_ceiling or {}).get(score)
     if ceiling is not None and ceiling.get("value") is not None:
         layers = [*_ceiling(ceiling), *layers]

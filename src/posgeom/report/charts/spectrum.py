@@ -43,14 +43,12 @@ def spectrum_figure(rows: Sequence[Row], *, edge_title: str | None = None, capti
     names = ["eigenvalue", "plug-in"] if has_plugin else ["eigenvalue"]
     legend = alt.Legend(orient="bottom") if has_plugin else None
     colour = alt.Color("series:N", title=None, sort=names, scale=alt.Scale(domain=names), legend=legend)
-    layers: list[Any] = [
-        base.transform_filter("isValid(datum.low)")
-        .mark_rule(strokeWidth=3, opacity=0.4)
-        .encode(y=alt.Y("low:Q", title=_Y_TITLE), y2="high:Q"),
-        base.transform_calculate(series="'eigenvalue'")
-        .mark_point(filled=True, size=34, opacity=1)
-        .encode(y=alt.Y("eigenvalue:Q", title=_Y_TITLE), color=colour, tooltip=tooltip),
-    ]
+    layers: list[Any] = []
+    if any(row.get("low") is not None for row in drawn):
+        bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=3, opacity=0.4)
+        layers.append(bars.encode(y=alt.Y("low:Q", title=_Y_TITLE), y2="high:Q"))
+    own = base.transform_calculate(series="'eigenvalue'").mark_point(filled=True, size=34, opacity=1)
+    layers.append(own.encode(y=alt.Y("eigenvalue:Q", title=_Y_TITLE), color=colour, tooltip=tooltip))
     if has_plugin:
         layers.append(
             base.transform_calculate(series="'plug-in'")

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
-SEQUENTIAL = "viridis"
+SEQUENTIAL: Any = "viridis"
 """Colour scheme of numbers: even steps for colour-blind eyes and in grey."""
 
 INK, MUTED, GRID, EDGE, UNDEFINED = "ink", "muted", "grid", "edge", "undefined"

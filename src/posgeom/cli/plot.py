@@ -1,0 +1,57 @@
+"""``posgeom plot``: one chart of a stored run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from posgeom.errors import OutputError
+from posgeom.messages import shown
+from posgeom.report.charts.figure import SUFFIXES, draw, need_extra, write_table
+from posgeom.report.figures import KINDS, figure_of
+from posgeom.report.files import staged_directory
+from posgeom.report.run import read_run
+
+EPILOG = f"""Examples:
+
+posgeom plot matrix run
+
+posgeom plot scorecard run -o scores.pdf
+
+KIND is one of {", ".join(KINDS)}. Needs altair and vl-convert-python: pip install 'posgeom[report]'."""
+
+_TABLE = ".csv"
+
+
+def command(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="See below.", show_default=False)],
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN_DIR",
+            help="Directory that `posgeom analyze --out` or `posgeom layers --out` wrote.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="FILE",
+            help="Ends in .svg, .pdf, .png, or .csv for the data behind the chart; may be repeated. Default: KIND.svg.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Draw one chart of a stored run."""
+    need_extra()
+    targets = out or [Path(f"{kind}.svg")]
+    for target in targets:
+        if target.suffix not in (*SUFFIXES, _TABLE):
+            raise OutputError(f"{shown(target)}: expected a name that ends in {', '.join((*SUFFIXES, _TABLE))}")
+    figure = figure_of(read_run(run), kind)
+    for target in targets:
+        with staged_directory(target.parent) as stage:
+            (write_table if target.suffix == _TABLE else draw)(figure, stage / target.name)
+    typer.echo(f"written to {', '.join(shown(target) for target in targets)}")

@@ -1,0 +1,44 @@
+"""Matrices of pairs of positions, made small: means over blocks of neighbouring positions."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def block_edges(n: int, n_blocks: int) -> NDArray[np.int64]:
+    """Where blocks of nearly equal size begin, and where the last one ends.
+
+    Parameters
+    ----------
+    n : int
+        Rows, at least 1.
+    n_blocks : int
+        Blocks wanted; n where there are not so many rows.
+
+    Returns
+    -------
+    ndarray of int, shape (k + 1,)
+    """
+    k = min(n, n_blocks)
+    return np.arange(k + 1, dtype=np.int64) * n // k
+
+
+def block_means(matrix: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Means over blocks of a square matrix, without the pairs of a position with itself.
+
+    Parameters
+    ----------
+    matrix : ndarray of float, shape (m, m)
+        Zero on the diagonal.
+    edges : ndarray of int, shape (k + 1,)
+        See `block_edges`.
+
+    Returns
+    -------
+    ndarray of float, shape (k, k)
+        A block of one position with itself is 0.
+    """
+    starts = edges[:-1]
+    sums = np.add.reduceat(np.add.reduceat(matrix, starts, axis=0), starts, axis=1)
+    sizes = np.diff(edges)
+    pairs = sizes[:, None] * sizes - np.diag(sizes)
+    return np.asarray(np.divide(sums, pairs, out=np.zeros_like(sums), where=pairs > 0))

@@ -1,0 +1,133 @@
+"""Charts for notebooks: ``pg.plots.matrix("run")`` gives the chart itself, to show, change or save.
+
+Each function takes a run directory, what `posgeom.report.run.read_run` read of one, or an `Analysis`. Needs the extra
+``report``. The table of data behind a chart is that of `figure`.
+"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from posgeom.analysis import Analysis
+from posgeom.chart_data import chart_data
+from posgeom.report.charts.figure import Figure, need_extra, with_theme
+from posgeom.report.document import to_document
+from posgeom.report.drawn import save_page
+from posgeom.report.figures import KINDS, figure_of
+from posgeom.report.run import Run, read_run
+
+if TYPE_CHECKING:
+    import altair as alt
+
+RunLike = str | Path | Run | Analysis
+
+__all__ = [
+    "KINDS",
+    "density",
+    "depth",
+    "depth_curve",
+    "figure",
+    "lag",
+    "layers",
+    "map_of_positions",
+    "matrix",
+    "save_page",
+    "scorecard",
+    "spectrum",
+    "violations",
+    "width",
+]
+
+
+def figure(run: RunLike, kind: str) -> Figure:
+    """A chart with its caption and the table of data behind it.
+
+    Parameters
+    ----------
+    run : str, Path, Run or Analysis
+    kind : str
+        One of `KINDS`.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    RunError
+        When the run cannot be read, or has not the numbers of that chart.
+    PosgeomError
+        When the extra ``report`` is not installed.
+    """
+    need_extra()
+    return figure_of(_run(run), kind)
+
+
+def _run(run: RunLike) -> Run:
+    if isinstance(run, Run):
+        return run
+    if isinstance(run, Analysis):
+        # The same plain values that a stored run gives.
+        return Run("analysis", json.loads(json.dumps(to_document(run))), chart_data(run), None)
+    return read_run(run)
+
+
+def _chart(run: RunLike, kind: str) -> "alt.TopLevelMixin":
+    import altair as alt
+
+    return alt.Chart.from_dict(with_theme(figure(run, kind)))
+
+
+def scorecard(run: RunLike) -> "alt.TopLevelMixin":
+    """Scaled stress of every encoding, with intervals and the noise ceiling."""
+    return _chart(run, "scorecard")
+
+
+def matrix(run: RunLike) -> "alt.TopLevelMixin":
+    """Distances between positions: the plug-in estimate beside the cross-validated one."""
+    return _chart(run, "matrix")
+
+
+def lag(run: RunLike) -> "alt.TopLevelMixin":
+    """Distance against lag, with its spread."""
+    return _chart(run, "lag")
+
+
+def spectrum(run: RunLike) -> "alt.TopLevelMixin":
+    """Eigenvalues of the geometry, with the edge of noise."""
+    return _chart(run, "spectrum")
+
+
+def map_of_positions(run: RunLike) -> "alt.TopLevelMixin":
+    """The two leading axes of MDS, coloured by position."""
+    return _chart(run, "map")
+
+
+def depth(run: RunLike) -> "alt.TopLevelMixin":
+    """Sequences at each position."""
+    return _chart(run, "depth")
+
+
+def density(run: RunLike) -> "alt.TopLevelMixin":
+    """Distances of each encoding against the corpus's, as densities."""
+    return _chart(run, "density")
+
+
+def violations(run: RunLike) -> "alt.TopLevelMixin":
+    """Violations of monotonicity by lag."""
+    return _chart(run, "violations")
+
+
+def width(run: RunLike) -> "alt.TopLevelMixin":
+    """Stress against width d."""
+    return _chart(run, "width")
+
+
+def depth_curve(run: RunLike) -> "alt.TopLevelMixin":
+    """Mean squared distance against depth."""
+    return _chart(run, "depth-curve")
+
+
+def layers(run: RunLike) -> "alt.TopLevelMixin":
+    """Scaled stress by layer and head of a model."""
+    return _chart(run, "layers")

@@ -1,0 +1,361 @@
+"""The figures of a stored run, each with a caption that says how to read it, from what and from how much."""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from posgeom.chart_data import CROSSVAL, PLUGIN
+from posgeom.errors import RunError
+from posgeom.messages import shown
+from posgeom.report.charts.compare import compare_figure
+from posgeom.report.charts.density import MAX_PANELS, density_figure
+from posgeom.report.charts.depth import depth_figure
+from posgeom.report.charts.figure import Figure, Row
+from posgeom.report.charts.lag import lag_figure
+from posgeom.report.charts.layers import layers_figure
+from posgeom.report.charts.lines import lines_figure
+from posgeom.report.charts.matrix import matrix_figure
+from posgeom.report.charts.mds_map import map_figure
+from posgeom.report.charts.scorecard import scorecard_figure
+from posgeom.report.charts.spectrum import MAX_AXES, spectrum_figure
+from posgeom.report.charts.theme import N_SERIES
+from posgeom.report.run import Run
+
+Document = dict[str, Any]
+_MAX_DEPTH_BARS = 256
+_CORPUS = "corpus"
+
+
+def figures(run: Run) -> list[Figure]:
+    """Every figure that a run has the numbers for.
+
+    Parameters
+    ----------
+    run : Run
+
+    Returns
+    -------
+    list of Figure
+        In the order of a page.
+    """
+    return [figure for build in KINDS.values() if (figure := build(run)) is not None]
+
+
+def figure_of(run: Run, kind: str) -> Figure:
+    """One figure of a run.
+
+    Parameters
+    ----------
+    run : Run
+    kind : str
+        One of `KINDS`.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    RunError
+        When there is no such kind, or the run has not its numbers.
+    """
+    if kind not in KINDS:
+        raise RunError(f"no chart {shown(kind)}: expected one of {', '.join(KINDS)}")
+    figure = KINDS[kind](run)
+    if figure is None:
+        have = ", ".join(name for name, build in KINDS.items() if build(run) is not None)
+        raise RunError(f"{shown(run.name)} has no numbers for {kind}: it has those for {have}")
+    return figure
+
+
+def comparison(runs: Sequence[Run]) -> Figure | None:
+    """Scaled stress of the encodings of several runs, or None where not two of them have scores.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+
+    Returns
+    -------
+    Figure or None
+    """
+    scored = [run for run in runs if run.scores is not None]
+    if len(scored) < 2:
+        return None
+    rows = [
+        {"run": run.name, "encoding": e["name"], "stress_scaled": e["stress_scaled"]} | _interval(e, "stress_scaled")
+        for run in scored
+        for e in (run.scores or {})["encodings"]
+    ]
+    caption = (
+        "Scaled stress of each encoding against the geometry of each run: 0 is faithful, 1 no more than a constant."
+        + (" The first runs are drawn; the table has all." if len(scored) > N_SERIES else "")
+    )
+    return compare_figure(rows, caption=caption)
+
+
+def metric_of(scores: Document) -> str:
+    """How axes name the distance of a run."""
+    return str(scores["metric"]).replace("_", " ").capitalize()
+
+
+def basis(scores: Document) -> str:
+    """Estimator and sample size in a few words, for captions."""
+    estimator = CROSSVAL if scores["estimator"] == "crossval" else PLUGIN
+    documents = scores["corpus"]["documents"]
+    return f"{estimator.capitalize()} estimate, {documents:,} documents, {len(scores['positions_used']):,} positions"
+
+
+def _interval(encoding: Document, score: str) -> Row:
+    interval = (encoding.get("intervals") or {}).get(score) or {}
+    return {"low": interval.get("low"), "high": interval.get("high")}
+
+
+def _scorecard(run: Run) -> Figure | None:
+    if (scores := run.scores) is None:
+        return None
+    has_intervals = any(e.get("intervals") for e in scores["encodings"])
+    uncertainty = scores.get("uncertainty") or {}
+    bars = ""
+    if has_intervals:
+        bars = f" Bars: {uncertainty.get('level', 0.95):.0%} intervals ({uncertainty.get('method', 'stored')})."
+    ceiling = scores.get("noise_ceiling") or {}
+    mark = " Dashed: what one half of the corpus scores against the other." if ceiling.get("stress_scaled") else ""
+    return scorecard_figure(
+        scores["encodings"],
+        noise_ceiling=ceiling,
+        caption=f"How far the distances of each encoding are from the corpus's, at the best scale. {basis(scores)}."
+        + bars
+        + mark,
+    )
+
+
+def _matrix(run: Run) -> Figure | None:
+    if run.scores is None or run.charts is None:
+        return None
+    matrix = run.charts["matrix"]
+    blocks = max(b - a for a, b in zip(matrix["first"], matrix["last"], strict=True)) > 0
+    caption = (
+        "Distance between every two positions, on one colour scale. Plug-in distances are at full depth and hold "
+        "sampling noise; cross-validated ones are what two halves of the corpus agree on."
+        if len(matrix["distances"]) > 1
+        else "Distance between every two positions."
+    )
+    caption += " Cells are root mean squares over blocks of positions." if blocks else ""
+    keys = ("first", "last", "depth")
+    return matrix_figure(
+        matrix["distances"], **{key: matrix[key] for key in keys}, metric=metric_of(run.scores), caption=caption
+    )
+
+
+def _lag(run: Run) -> Figure | None:
+    if run.scores is None or run.charts is None:
+        return None
+    rows = [
+        {"estimate": lags["estimate"], "lag_first": first, "lag_last": last, "pairs": pairs}
+        | {"median": median, "low": low, "high": high}
+        for lags in run.charts["lags"]
+        for first, last, pairs, median, low, high in zip(
+            *(lags[key] for key in ("first", "last", "pairs", "median", "low", "high")), strict=True
+        )
+    ]
+    caption = "Median over the pairs of positions that lie so far apart; the band holds the middle 80 % of them."
+    return lag_figure(rows, metric=metric_of(run.scores), caption=caption)
+
+
+def _spectrum(run: Run) -> Figure | None:
+    if (scores := run.scores) is None:
+        return None
+    significance = scores.get("significance") or {"axes": []}
+    plugin = scores["plugin_spectrum"] if scores["estimator"] == "crossval" else []
+    # Without a null, the most negative eigenvalue says roughly how large noise alone makes one.
+    rough = -min([0.0, *scores["spectrum"]])
+    edges: list[float | None] = [axis.get("null_upper") for axis in significance["axes"]]
+    edge_title, told = "upper bound of null corpora", "Dashed: what corpora with shuffled positions reach on that axis."
+    if not any(edge is not None for edge in edges):
+        edges, edge_title = [], "size of the most negative eigenvalue"
+        told = "Dashed: the size of the most negative eigenvalue, a rough edge of noise; only a null corpus is a test."
+        if rough > 0 and scores["spectrum_negative_mass"] > 0:
+            edges = [rough] * len(scores["spectrum"])
+    rows = []
+    for k, value in enumerate(scores["spectrum"]):
+        axis = significance["axes"][k] if k < len(significance["axes"]) else {}
+        rows.append(
+            {"axis": k + 1, "eigenvalue": value, "low": axis.get("low"), "high": axis.get("high")}
+            | {"plugin": plugin[k] if k < len(plugin) else None, "noise_edge": edges[k] if k < len(edges) else None}
+        )
+    caption = f"Eigenvalues of the double-centred squared distances, first {min(len(rows), MAX_AXES)} of {len(rows):,}."
+    return spectrum_figure(rows, edge_title=edge_title, caption=f"{caption} {told if edges else ''} {basis(scores)}.")
+
+
+def _map(run: Run) -> Figure | None:
+    if run.scores is None or run.charts is None:
+        return None
+    stored = run.charts["map"]
+    positive = [value for value in run.scores["spectrum"] if value > 0]
+    rows = [
+        {"position": position} | {f"axis_{k + 1}": axis[n] for k, axis in enumerate(stored["axes"])}
+        for n, position in enumerate(stored["positions"])
+    ]
+    shares = [value / sum(positive) for value in positive[:2]]
+    caption = f"Classical MDS of the distances: near points are positions with similar tokens. {basis(run.scores)}."
+    return map_figure(rows, shares=shares, caption=caption)
+
+
+def _depth(run: Run) -> Figure | None:
+    if (scores := run.scores) is None:
+        return None
+    used, depth = set(scores["positions_used"]), scores["depth"]
+    states = ["used" if i in used and d else "empty" if d == 0 else "too shallow" for i, d in enumerate(depth)]
+    size = -(-len(depth) // _MAX_DEPTH_BARS)
+    rows = []
+    for start in range(0, len(depth), size):
+        part = depth[start : start + size]
+        rows.append(
+            {
+                "first": start,
+                "last": start + len(part) - 1,
+                "depth": min(part),
+                "state": states[start + part.index(min(part))],
+            }
+        )
+    caption = "Documents that reach each position" + (f"; the least of each {size} positions" if size > 1 else "") + "."
+    return depth_figure(rows, min_depth=scores["min_depth"], caption=caption)
+
+
+def _density(run: Run) -> Figure | None:
+    if run.scores is None or run.charts is None or not run.charts["densities"]:
+        return None
+    stress = {e["name"]: e["stress_scaled"] for e in run.scores["encodings"]}
+    panels = sorted(run.charts["densities"], key=lambda p: stress.get(p["encoding"]) or 0.0)
+    left_out = len(panels) - MAX_PANELS
+    caption = (
+        "Pairs of positions by their distance in the corpus and in the encoding, most faithful first. On the dashed "
+        "line an encoding says what the corpus says." + (f" {left_out} more are in the table." if left_out > 0 else "")
+    )
+    return density_figure(panels, metric=metric_of(run.scores), caption=caption)
+
+
+def _violations(run: Run) -> Figure | None:
+    if run.charts is None or run.charts["violations"] is None:
+        return None
+    stored = run.charts["violations"]
+    rows = [
+        {
+            "distances_of": _CORPUS if series["encoding"] is None else series["encoding"],
+            "lag": lag,
+            "violation_rate": rate,
+        }
+        for series in stored["series"]
+        for lag, rate in zip(stored["lags"], series["rates"], strict=True)
+    ]
+    return lines_figure(
+        rows,
+        name="violations",
+        title="Violations of monotonicity by lag",
+        x="lag",
+        y="violation_rate",
+        series="distances_of",
+        x_title="lag |i - k| of the farther position",
+        y_title="share of nearer j with d(i, j) > d(i, k)",
+        shown=[_CORPUS, *_main_encodings(run)],
+        formats=(",", ".1%"),
+        caption="How often a nearer position is farther in distance. Half is what chance gives, 0 is monotone.",
+    )
+
+
+def _width(run: Run) -> Figure | None:
+    if run.scores is None or run.charts is None or not run.charts["widths"]:
+        return None
+    return lines_figure(
+        run.charts["widths"],
+        name="width",
+        title="Stress against width",
+        x="n_dims",
+        y="stress_scaled",
+        series="encoding",
+        x_title="width d (of mds: axes kept)",
+        y_title="scaled stress",
+        x_log=True,
+        points=True,
+        caption="What more dimensions give. mds is fitted to the distances it is scored on, so its scores are "
+        f"in-sample. {basis(run.scores)}.",
+    )
+
+
+def _depth_curve(run: Run) -> Figure | None:
+    curve = (run.scores or {}).get("depth_curve")
+    if not curve or not curve["depth"]:
+        return None
+    empty = [None] * len(curve["depth"])
+    rows = [
+        {"distances": "at this depth", "depth": depth, "mean_squared": value, "low": low, "high": high}
+        for depth, value, low, high in zip(
+            curve["depth"], curve["mean_squared"], curve.get("low") or empty, curve.get("high") or empty, strict=False
+        )
+    ]
+    limit = curve.get("limit") or {}
+    if limit.get("value") is not None:
+        ends = (curve["depth"][0], curve["depth"][-1])
+        rows += [
+            {"distances": "limit", "depth": depth, "mean_squared": limit["value"]}
+            | {"low": limit.get("low"), "high": limit.get("high")}
+            for depth in ends
+        ]
+    return lines_figure(
+        rows,
+        name="depth-curve",
+        title="Mean squared distance against depth",
+        x="depth",
+        y="mean_squared",
+        series="distances",
+        x_title="sequences per position in each half",
+        y_title="mean squared distance",
+        x_log=True,
+        points=True,
+        caption="Rarefied to fewer sequences, rare tokens go unseen in both halves. The limit is where the curve goes.",
+    )
+
+
+def _layers(run: Run) -> Figure | None:
+    if (layers := run.layers) is None:
+        return None
+    values = np.full((layers["n_layers"], layers["n_heads"]), np.nan)
+    for row in layers["rows"]:
+        head, layer = row.get("head"), row["layer"]
+        inside = head is not None and 0 <= layer < values.shape[0] and 0 <= head < values.shape[1]
+        if row["weights"] == "trained" and inside and row["stress_scaled"] is not None:
+            values[layer, head] = row["stress_scaled"]
+    return layers_figure(
+        values,
+        title=f"{layers['stack']}: P M by layer and head, P {layers['input']}",
+        caption="Scaled stress of the positions as each head's query-key product sees them, against "
+        f"{layers['metric']} distances ({layers['estimator']}) of {len(layers['positions_used']):,} positions. "
+        "Grey: undefined.",
+    )
+
+
+def _main_encodings(run: Run) -> list[str]:
+    """Names to draw where not all can be told apart: those without options first, in the order scored."""
+    names = [e["name"] for e in (run.scores or {"encodings": []})["encodings"]]
+    return sorted(names, key=lambda name: ":" in name)
+
+
+KINDS: Mapping[str, Callable[[Run], Figure | None]] = MappingProxyType(
+    {
+        "scorecard": _scorecard,
+        "matrix": _matrix,
+        "lag": _lag,
+        "spectrum": _spectrum,
+        "map": _map,
+        "depth": _depth,
+        "density": _density,
+        "violations": _violations,
+        "width": _width,
+        "depth-curve": _depth_curve,
+        "layers": _layers,
+    }
+)
+"""What can be drawn of a run, by name."""

@@ -1,0 +1,208 @@
+"""The report: one HTML file that needs nothing else, from the stored numbers of one run or of several."""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from posgeom.messages import printable
+from posgeom.progress import ProgressHook, silent
+from posgeom.report.charts.figure import Figure, need_extra
+from posgeom.report.charts.theme import COLOURS, config
+from posgeom.report.figures import KINDS, comparison
+from posgeom.report.findings import findings
+from posgeom.report.run import Run
+from posgeom.report.tables import comparison_tables, scorecard_table
+
+REPORT = "report.html"
+_NAMED_SOURCES = 3
+
+
+def render_page(runs: Sequence[Run], *, progress: ProgressHook = silent) -> str:
+    """The page of one run, or of several side by side.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        At least one.
+    progress : callable
+        Called as ``progress("report", charts_done, n_charts)``.
+
+    Returns
+    -------
+    str
+        HTML in which every text of the runs is escaped, with all that it needs inside; its Content-Security-Policy lets
+        it load nothing and run no script but its own.
+
+    Raises
+    ------
+    PosgeomError
+        When the extra ``report`` is not installed.
+    """
+    need_extra()
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    charts: dict[str, Any] = {}
+    several = len(runs) > 1
+    sections = _sections(runs, charts, progress)
+    scored = [run for run in runs if run.scores is not None]
+    page = {
+        "title": _title(runs),
+        "lead": _lead(runs),
+        "findings": [{"name": run.name if several else "", "sentences": findings(run.scores or {})} for run in scored],
+        "sections": sections,
+        "provenance": [_provenance(run, run.name if several else "") for run in runs],
+    }
+    script = _script()
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    colours = {part: f"var(--{part})" for part in COLOURS}
+    return environment.from_string(_template("page.html.jinja")).render(
+        page=page,
+        charts={"charts": charts, "config": config(colours)},
+        style=Markup(_template("style.css")),  # noqa: S704  of the package
+        script=Markup(script),  # noqa: S704  of the package
+        script_hash=f"sha256-{digest}",
+    )
+
+
+def _sections(runs: Sequence[Run], charts: dict[str, Any], progress: ProgressHook) -> list[dict[str, Any]]:
+    """Sections with their figures, whose specs are put among the charts."""
+    several = len(runs) > 1
+    sections: list[dict[str, Any]] = []
+
+    def add(title: str, drawn: Sequence[tuple[str, Figure]], tables: Sequence[Any] = ()) -> None:
+        shown = []
+        for name, figure in drawn:
+            key = f"chart-{len(charts)}"
+            charts[key] = {"spec": figure.spec(), "layout": figure.layout}
+            texts = {"title": figure.title, "caption": figure.caption, "run": name if several else ""}
+            shown.append({"key": key, "layout": figure.layout} | texts)
+        sections.append({"title": title, "figures": shown, "tables": list(tables)})
+
+    together = comparison(runs)
+    if together is not None:
+        scored = [run for run in runs if run.scores is not None]
+        add(together.title, [("", together)], comparison_tables(scored))
+    for done, (kind, build) in enumerate(KINDS.items()):
+        progress("report", done, len(KINDS))
+        drawn = [(run.name, figure) for run in runs if (figure := build(run)) is not None]
+        tables = []
+        if kind == "scorecard":
+            tables = [
+                scorecard_table(run.scores, run.name if several else "") for run in runs if run.scores is not None
+            ]
+        if drawn:
+            add(drawn[0][1].title, drawn, tables)
+    progress("report", len(KINDS), len(KINDS))
+    return sections
+
+
+def _title(runs: Sequence[Run]) -> str:
+    if len(runs) > 1:
+        return f"Position geometry of {len(runs)} runs"
+    run = runs[0]
+    if run.scores is not None:
+        return f"Position geometry of {_sources(run.scores['corpus']['sources'])}"
+    return f"Layers and heads of {printable((run.layers or {})['model'])}"
+
+
+def _sources(sources: Sequence[str]) -> str:
+    """Names without their directories, which are in the provenance."""
+    names = [printable(source.rstrip("/").rpartition("/")[2] or source) for source in sources]
+    more = f" and {len(names) - _NAMED_SOURCES:,} more" if len(names) > _NAMED_SOURCES else ""
+    return (", ".join(names[:_NAMED_SOURCES]) or "a corpus") + more
+
+
+def _lead(runs: Sequence[Run]) -> str:
+    if len(runs) > 1:
+        return ", ".join(run.name for run in runs)
+    run = runs[0]
+    if (scores := run.scores) is not None:
+        corpus = scores["corpus"]
+        return (
+            f"{corpus['documents']:,} documents, {corpus['tokens']:,} tokens counted, tokenizer "
+            f"{printable(scores['tokenizer']['name'])} with {scores['vocab_size']:,} tokens; "
+            f"{len(scores['positions_used']):,} of {scores['n_positions']:,} positions compared. posgeom "
+            f"{printable(scores['software']['version'])}."
+        )
+    layers = run.layers or {}
+    return f"{layers['n_layers']} layers, {layers['n_heads']} heads; input P: {printable(layers['input'])}."
+
+
+def _provenance(run: Run, name: str) -> dict[str, Any]:
+    """Where the numbers come from, and what to know about them."""
+    entries: list[tuple[str, str]] = [("run", run.name)]
+    notes: list[str] = []
+    if (scores := run.scores) is not None:
+        corpus, tokenizer = scores["corpus"], scores["tokenizer"]
+        common = scores.get("common_depth")
+        entries += [
+            ("sources", ", ".join(corpus["sources"])),
+            ("text columns", ", ".join(corpus["columns"]) or "none: plain text"),
+            ("documents", f"{corpus['documents']:,}, {corpus['empty_documents']:,} of them empty"),
+            ("tokens counted", f"{corpus['tokens']:,}"),
+            ("folds", f"{scores['n_folds_used']} of {scores['n_folds']}, by {corpus.get('grouped_by') or 'the text'}"),
+            ("tokenizer", f"{tokenizer['name']} ({tokenizer['kind']}), sha256 {tokenizer.get('sha256') or 'none'}"),
+            ("tokenizer engines", ", ".join(tokenizer.get("engines") or []) or "not recorded"),
+            ("context length n", f"{scores['n_positions']:,}"),
+            ("width d", f"{scores['n_dims']:,}"),
+            ("estimator", f"{scores['metric']}, {scores['estimator']}, {scores['n_splits']} splits"),
+            ("minimum depth", f"{scores['min_depth']:,} sequences; positions without data: {scores['empty_policy']}"),
+            ("common depth", "not rarefied" if common is None else f"{common:,} sequences in each half"),
+            ("convention, seed", f"{scores['convention']}, {scores['seed']}"),
+            ("software", f"{scores['software']['name']} {scores['software']['version']}"),
+        ]
+        notes += scores["notes"]
+    if (layers := run.layers) is not None:
+        entries += [
+            ("model", layers["model"]),
+            ("stack", f"{layers['stack']}, {layers['n_layers']} layers of {layers['n_heads']} heads"),
+            ("input P", layers["input"]),
+            ("geometry", f"{layers['metric']}, {layers['estimator']}, {len(layers['positions_used']):,} positions"),
+        ]
+        notes += layers["notes"]
+    return {
+        "name": name,
+        "entries": [(label, printable(text)) for label, text in entries],
+        "notes": [printable(note) for note in notes],
+    }
+
+
+def _template(name: str) -> str:
+    return (files("posgeom.report") / "template" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _script() -> str:
+    """Vega, Vega-Lite, Vega-Embed and the page's own script as one."""
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle(_template("page.js"))
+    # What would end the element, or change how a parser reads it, can only stand in strings and regular expressions.
+    return bundle.replace("\r\n", "\n").replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def write_page(runs: Sequence[Run], path: Path, *, progress: ProgressHook = silent) -> None:
+    """Write the page of one run, or of several side by side.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+    path : Path
+    progress : callable
+        See `render_page`.
+
+    Raises
+    ------
+    OSError
+        When it cannot be written.
+    PosgeomError
+        When the extra ``report`` is not installed.
+    """
+    path.write_text(render_page(runs, progress=progress), encoding="utf-8", errors="backslashreplace", newline="\n")

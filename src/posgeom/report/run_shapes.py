@@ -1,0 +1,120 @@
+"""What the files of a run must hold for charts and pages; keys that are not used are not looked at."""
+
+from posgeom.report.shapes import MAYBE_NUMBER, NUMBER, Optional, Values
+
+_ENCODING_SCORES = (
+    *("stress_raw", "stress_scaled", "scale", "stress_1", "pearson", "spearman", "violation_rate", "tie_rate"),
+    *("min_separation", "effective_rank"),
+)
+_INTERVAL = {"low": MAYBE_NUMBER, "high": MAYBE_NUMBER}
+_VALUE = {"value": MAYBE_NUMBER, "low": Optional(NUMBER), "high": Optional(NUMBER)}
+_ENCODING = {
+    "name": str,
+    "n_dims": Optional(int),
+    **dict.fromkeys(_ENCODING_SCORES, MAYBE_NUMBER),
+    "n_triples": int,
+    "min_separation_pair": [int],
+    "intervals": Optional(Values(Optional(_INTERVAL))),
+}
+_AXIS = {"low": Optional(NUMBER), "high": Optional(NUMBER), "null_upper": Optional(NUMBER), "p_value": Optional(NUMBER)}
+SCORES_SHAPE = {
+    "schema_version": int,
+    "software": {"name": str, "version": str},
+    "convention": str,
+    "seed": int,
+    "corpus": {
+        "sources": [str],
+        "columns": [str],
+        "documents": int,
+        "empty_documents": int,
+        "tokens": int,
+        "grouped_by": Optional(str),
+    },
+    "tokenizer": {
+        "kind": str,
+        "name": str,
+        "sha256": Optional(str),
+        "n_special_tokens": int,
+        "engines": Optional([str]),
+    },
+    "n_positions": int,
+    "vocab_size": int,
+    "n_dims": int,
+    "metric": str,
+    "estimator": str,
+    "empty_policy": str,
+    "n_folds": int,
+    "n_folds_used": int,
+    "n_splits": int,
+    "min_depth": int,
+    "common_depth": Optional(int),
+    "positions_used": [int],
+    "depth": [int],
+    "mean_squared_distance": {"plugin": NUMBER, "crossval": MAYBE_NUMBER, "crossval_common_depth": MAYBE_NUMBER},
+    "self_affinity": MAYBE_NUMBER,
+    "rank": Optional(int),
+    "spectrum": [NUMBER],
+    "spectrum_rank": int,
+    "spectrum_negative_mass": NUMBER,
+    "plugin_spectrum": [NUMBER],
+    "encodings": [_ENCODING],
+    "notes": [str],
+    "uncertainty": Optional({"level": NUMBER, "method": str, "n_folds": Optional(int)}),
+    "noise_ceiling": Optional(Values(Optional(_VALUE))),
+    "significance": Optional(
+        {"significant_rank": Optional(int), "n_null": Optional(int), "signal_share": Optional(NUMBER), "axes": [_AXIS]}
+    ),
+    "depth_curve": Optional(
+        {
+            "depth": [NUMBER],
+            "mean_squared": [MAYBE_NUMBER],
+            "low": Optional([MAYBE_NUMBER]),
+            "high": Optional([MAYBE_NUMBER]),
+            "limit": Optional(_VALUE),
+        }
+    ),
+    "mean_squared_distance_interval": Optional(Values(Optional(_INTERVAL))),
+    "corpus_monotonicity": Optional({"violation_rate": Values(MAYBE_NUMBER)}),
+}
+_COLUMN = [MAYBE_NUMBER]
+CHARTS_SHAPE = {
+    "schema_version": int,
+    "matrix": {"first": [int], "last": [int], "depth": [int], "distances": Values([_COLUMN])},
+    "lags": [
+        {
+            "estimate": str,
+            "first": [int],
+            "last": [int],
+            "pairs": [int],
+            "low": _COLUMN,
+            "median": _COLUMN,
+            "high": _COLUMN,
+        }
+    ],
+    "map": {"positions": [int], "axes": [[NUMBER]]},
+    "densities": [{"encoding": str, "width": NUMBER, "x": [NUMBER], "y": [NUMBER], "pairs": [int]}],
+    "violations": Optional({"lags": [int], "series": [{"encoding": Optional(str), "rates": _COLUMN}]}),
+    "widths": [{"encoding": str, "n_dims": int, "stress_scaled": MAYBE_NUMBER, "stress_raw": MAYBE_NUMBER}],
+}
+LAYERS_SHAPE = {
+    "schema_version": int,
+    "model": str,
+    "stack": str,
+    "n_layers": int,
+    "n_heads": int,
+    "input": str,
+    "metric": str,
+    "estimator": str,
+    "positions_used": [int],
+    "rows": [
+        {
+            "layer": int,
+            "head": Optional(int),
+            "weights": str,
+            "stress_scaled": MAYBE_NUMBER,
+            "stress_raw": MAYBE_NUMBER,
+            "pearson": MAYBE_NUMBER,
+        }
+    ],
+    "notes": [str],
+}

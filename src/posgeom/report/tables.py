@@ -1,0 +1,184 @@
+"""Tables of a page: cells as plain values, which the template escapes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from posgeom.report.run import Run
+
+Document = dict[str, Any]
+_BAR_START, _BAR_LENGTH = 4.0, 136.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A number on a line with its interval and the noise ceiling, in the units of the drawing."""
+
+    value: float
+    spread: tuple[float, float] | None
+    ceiling: float | None
+    band: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell; `text` None is undefined, `value` is what it is sorted by."""
+
+    text: str | None
+    value: float | str = ""
+    interval: str = ""
+    bar: Bar | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A heading."""
+
+    title: str
+    sorted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table."""
+
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    name: str = ""
+    sortable: bool = field(default=False)
+
+
+_SCORES = (
+    ("raw stress", "stress_raw", ".3g"),
+    ("scale c", "scale", ".3g"),
+    ("Pearson", "pearson", ".3f"),
+    ("Spearman", "spearman", ".3f"),
+    ("violations", "violation_rate", ".2%"),
+    ("ties", "tie_rate", ".1%"),
+    ("min. separation", "min_separation", ".3g"),
+    ("effective rank", "effective_rank", ".1f"),
+)
+
+
+def scorecard_table(scores: Document, name: str = "") -> Table:
+    """Every score of every encoding, by scaled stress.
+
+    Parameters
+    ----------
+    scores : dict
+        ``scores.json``.
+    name : str
+        The run, where there are several.
+
+    Returns
+    -------
+    Table
+    """
+    ceiling = (scores.get("noise_ceiling") or {}).get("stress_scaled") or {}
+    encodings = sorted(scores["encodings"], key=lambda e: (e["stress_scaled"] is None, e["stress_scaled"] or 0.0))
+    ends = [v for e in encodings for v in (e["stress_scaled"], _interval(e, "stress_scaled")[1]) if v is not None]
+    largest = max([*ends, ceiling.get("high") or ceiling.get("value") or 0.0, 1e-12])
+    rows = [
+        [
+            Cell(e["name"], e["name"]),
+            _bar(e, ceiling, largest),
+            _number(e["stress_scaled"], ".4f", _interval(e, "stress_scaled")),
+            Cell("-" if e["n_dims"] is None else f"{e['n_dims']:,}", "" if e["n_dims"] is None else e["n_dims"]),
+            *(_number(e[key], spec, _interval(e, key)) for _, key, spec in _SCORES),
+        ]
+        for e in encodings
+    ]
+    level = (scores.get("uncertainty") or {}).get("level", 0.95)
+    caption = "Press a heading to sort."
+    if any(e.get("intervals") for e in encodings):
+        caption += f" Bars and brackets: {level:.0%} intervals."
+    if ceiling.get("value") is not None:
+        caption += (
+            f" Dashed: noise ceiling, {ceiling['value']:.4f}: what half of the corpus scores against the other half."
+        )
+    titles = ["encoding", "", "scaled stress", "d", *(title for title, _, _ in _SCORES)]
+    columns = [Column(title or "scaled stress, drawn", sorted=title == "scaled stress") for title in titles]
+    return Table(caption, columns, rows, name, sortable=True)
+
+
+def comparison_tables(runs: Sequence[Run]) -> list[Table]:
+    """Runs side by side: their scaled stress, and what they are.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Those with scores.
+
+    Returns
+    -------
+    list of Table
+    """
+    names = list(dict.fromkeys(e["name"] for run in runs for e in (run.scores or {})["encodings"]))
+    by_run = [{e["name"]: e for e in (run.scores or {})["encodings"]} for run in runs]
+    rows = [
+        [
+            Cell(name, name),
+            *(
+                _number(known[name]["stress_scaled"], ".4f", _interval(known[name], "stress_scaled"))
+                if name in known
+                else Cell("-")
+                for known in by_run
+            ),
+        ]
+        for name in names
+    ]
+    columns = [Column("encoding"), *(Column(run.name) for run in runs)]
+    stress = Table("Scaled stress. Press a heading to sort. -: not scored there.", columns, rows, sortable=True)
+    quantities = [
+        [Cell(label), *(Cell(text) for text in texts)]
+        for label, texts in _quantities([run.scores or {} for run in runs]).items()
+    ]
+    return [stress, Table("What was analysed.", [Column("quantity"), *columns[1:]], quantities)]
+
+
+def _quantities(several: Sequence[Document]) -> dict[str, list[str | None]]:
+    return {
+        "documents": [f"{s['corpus']['documents']:,}" for s in several],
+        "tokens counted": [f"{s['corpus']['tokens']:,}" for s in several],
+        "positions used": [f"{len(s['positions_used']):,} of {s['n_positions']:,}" for s in several],
+        "estimator": [s["estimator"] for s in several],
+        "metric": [s["metric"] for s in several],
+        "mean squared distance, plug-in": [_text(s["mean_squared_distance"]["plugin"]) for s in several],
+        "mean squared distance, cross-validated": [_text(s["mean_squared_distance"]["crossval"]) for s in several],
+        "spectrum: negative mass": [f"{s['spectrum_negative_mass']:.1%}" for s in several],
+    }
+
+
+def _text(value: float | None) -> str | None:
+    return None if value is None else f"{value:.4g}"
+
+
+def _interval(encoding: Document, score: str) -> tuple[float | None, float | None]:
+    interval = (encoding.get("intervals") or {}).get(score) or {}
+    return interval.get("low"), interval.get("high")
+
+
+def _number(value: float | None, spec: str, interval: tuple[float | None, float | None] = (None, None)) -> Cell:
+    if value is None:
+        return Cell(None)
+    low, high = interval
+    between = "" if low is None or high is None else f"[{low:{spec}}, {high:{spec}}]"
+    return Cell(format(value, spec), value, between)
+
+
+def _bar(encoding: Document, ceiling: Document, largest: float) -> Cell:
+    value = encoding["stress_scaled"]
+    if value is None:
+        return Cell(None)
+
+    def place(number: float) -> float:
+        return round(_BAR_START + _BAR_LENGTH * min(max(number, 0.0), largest) / largest, 2)
+
+    low, high = _interval(encoding, "stress_scaled")
+    spread = None if low is None or high is None else (place(low), place(high))
+    marked = None if ceiling.get("value") is None else place(ceiling["value"])
+    band = None
+    if ceiling.get("low") is not None and ceiling.get("high") is not None:
+        band = (place(ceiling["low"]), place(ceiling["high"]) - place(ceiling["low"]))
+    return Cell(f"{value:.4f} of {largest:.4f}", value, bar=Bar(place(value), spread, marked, band))
