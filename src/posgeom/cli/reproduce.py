@@ -10,6 +10,7 @@ import typer
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
 from posgeom.messages import shown
+from posgeom.report.charts.figure import can_draw
 from posgeom.report.files import staged_directory
 from posgeom.report.reproduction import print_reproduction
 from posgeom.report.reproduction_files import write_reproduction
@@ -89,26 +90,29 @@ def command(
         typer.Option("--workers", metavar="K", help="Tokenising threads. Default: one per core.", show_default=False),
     ] = None,
     quiet: o.QuietOption = False,
+    verbose: o.VerboseOption = False,
 ) -> None:
     """Redo the paper's tables and figures that need no training, beside its own numbers and the sound version."""
     names = chosen_items(items or [])
     # Entered first, so that an output that cannot be written is known before the work is done.
-    with staged_directory(out) if out else nullcontext() as stage:
-        with progress_bars(quiet=quiet) as progress:
-            inputs = open_inputs(
-                sst2=sst2,
-                imdb=imdb,
-                tokenizer=tokenizer,
-                model=model,
-                scratch=scratch,
-                seed=seed,
-                n_seeds=n_seeds,
-                workers=workers,
-                wanted=needs_of(names),
-                progress=progress,
-            )
-            document = reproduce(names, inputs).to_dict()
-        written = write_reproduction(document, stage, out or stage) if stage else []
+    with (
+        staged_directory(out) if out else nullcontext() as stage,
+        progress_bars(quiet=quiet, verbose=verbose) as progress,
+    ):
+        inputs = open_inputs(
+            sst2=sst2,
+            imdb=imdb,
+            tokenizer=tokenizer,
+            model=model,
+            scratch=scratch,
+            seed=seed,
+            n_seeds=n_seeds,
+            workers=workers,
+            wanted=needs_of(names),
+            progress=progress,
+        )
+        document = reproduce(names, inputs).to_dict()
+        written = write_reproduction(document, stage, out or stage, progress=progress) if stage else []
     if as_json:
         typer.echo(json.dumps(document, indent=1, allow_nan=False))
         return
@@ -116,3 +120,5 @@ def command(
     print_reproduction(document, console)
     if out:
         console.print(f"written to {shown(out)}: {', '.join(written)}")
+        if not can_draw():
+            console.print("pip install 'posgeom[report]' draws the page and the figures")

@@ -59,8 +59,8 @@ def print_reproduction(document: Mapping[str, Any], console: Console) -> None:
 def verdict_counts(document: Mapping[str, Any]) -> str:
     """How many rows have each verdict, in one sentence."""
     found = [row["verdict"] for item in document["items"] for row in item["rows"]]
-    listed = ", ".join(f"{found.count(verdict)} {verdict}" for verdict in document["verdicts"] if verdict in found)
-    return f"{len(found)} numbers: {listed}."
+    listed = ", ".join(f"{verdict}: {found.count(verdict)}" for verdict in document["verdicts"] if verdict in found)
+    return f"Of {len(found)} numbers: {listed}."
 
 
 def missing_lines(item: Mapping[str, Any]) -> list[str]:

@@ -34,7 +34,7 @@ def item_figures(item: Mapping[str, Any]) -> list[Figure]:
 
 def _matrix(panel: Panel, name: str) -> Figure:
     labels = panel["labels"]
-    figure = matrix_figure({panel["title"]: panel["values"]}, first=labels, last=labels, depth=panel["depth"])
+    figure = matrix_figure(panel["estimates"], first=labels, last=labels, depth=panel["depth"])
     return _named(figure, panel, name)
 
 

@@ -56,9 +56,12 @@ def fig1(inputs: Inputs) -> ItemResult:
         panels=(
             {
                 "kind": "matrix",
-                "title": "Hellinger distances (plug-in)",
+                "title": "Hellinger distances",
                 "labels": first.paper.positions.tolist(),
-                "values": first.paper.distances.values.tolist(),
+                "estimates": {
+                    "plug-in": first.paper.distances.values.tolist(),
+                    "cross-validated": first.sound.distances.values.tolist(),
+                },
                 "depth": first.paper.position_depth[first.paper.positions].tolist(),
             },
             {
