@@ -35,7 +35,7 @@ def print_reproduction(document: Mapping[str, Any], console: Console) -> None:
     for item in document["items"]:
         section = "" if item["section"] is None else f" (Section {item['section']})"
         status = "" if item["status"] == "run" else f", {item['status']}"
-        console.print(Text(f"{item['title']}{section}{status}", style="bold"))
+        console.print(Text(printable(f"{item['title']}{section}{status}"), style="bold"))
         console.print()
         console.print(_rows_table(item["rows"], console.width))
         if item["sound"]:

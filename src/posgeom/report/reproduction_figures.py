@@ -57,7 +57,7 @@ def _lines(panel: Panel, name: str) -> Figure:
         y_log=panel["y_log"],
         points=True,
         formats=(",", ".4g"),
-        caption=panel["title"],
+        caption=panel["caption"],
     )
 
 
@@ -68,17 +68,17 @@ def _bars(panel: Panel, name: str) -> Figure:
         title=panel["title"],
         value_title=panel["y_title"],
         log=panel["y_log"],
-        caption=panel["title"],
+        caption=panel["caption"],
     )
 
 
 def _points(panel: Panel, name: str) -> Figure:
     titles = {key: panel[key] for key in ("title", "x_title", "y_title", "is_map")}
-    return points_figure(panel["points"], name=name, caption=panel["title"], **titles)
+    return points_figure(panel["points"], name=name, caption=panel["caption"], **titles)
 
 
 def _named(figure: Figure, panel: Panel, name: str) -> Figure:
-    return Figure(name, panel["title"], panel["title"], figure.chart, figure.table, figure.layout)
+    return Figure(name, panel["title"], panel["caption"], figure.chart, figure.table, figure.layout)
 
 
 _DRAWN: Mapping[str, Callable[[Panel, str], Figure]] = MappingProxyType(

@@ -57,6 +57,7 @@ def fig1(inputs: Inputs) -> ItemResult:
             {
                 "kind": "matrix",
                 "title": "Hellinger distances",
+                "caption": f"Between the positions of the synthetic corpus of seed {first.seed}, 5,000 documents.",
                 "labels": first.paper.positions.tolist(),
                 "estimates": {
                     "plug-in": first.paper.distances.values.tolist(),
@@ -67,6 +68,7 @@ def fig1(inputs: Inputs) -> ItemResult:
             {
                 "kind": "lines",
                 "title": "Eigenvalues of B",
+                "caption": "Inertia on each axis of the same distances: three regimes span two axes.",
                 "x_title": "axis",
                 "y_title": "eigenvalue",
                 "x_log": False,

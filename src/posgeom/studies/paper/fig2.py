@@ -45,7 +45,8 @@ def fig2(inputs: Inputs) -> ItemResult:
         panels=(
             {
                 "kind": "points",
-                "title": "MDS map (plug-in)",
+                "title": "MDS map",
+                "caption": f"Positions on the two leading axes of the plug-in distances, seed {first.seed}, by regime.",
                 "x_title": "axis 1",
                 "y_title": "axis 2",
                 "is_map": True,
@@ -54,8 +55,22 @@ def fig2(inputs: Inputs) -> ItemResult:
                     for position, (x, y), regime in zip(first.paper.positions, axes, first.corpus.regimes, strict=True)
                 ],
             },
-            bars("Raw stress, plug-in", "raw stress", {"plug-in": raw}, log=True),
-            bars("Scaled stress", "scaled stress", {"plug-in": scaled, "cross-validated": sound}, log=False),
+            bars(
+                "Raw stress",
+                "raw stress",
+                {"plug-in": raw},
+                f"Raw stress at d = {N_DIMS} by plug-in distances, mean over {len(runs)} corpora; the line is smallest "
+                "to largest.",
+                log=True,
+            ),
+            bars(
+                "Scaled stress",
+                "scaled stress",
+                {"plug-in": scaled, "cross-validated": sound},
+                f"Scaled stress at d = {N_DIMS}, which the norm of an encoding leaves alone, by both estimates; the "
+                "line is smallest to largest.",
+                log=False,
+            ),
         ),
         notes=(synthetic_note(inputs), f"Map: the corpus of seed {first.seed}. Bars: means, smallest to largest."),
     )
@@ -69,7 +84,9 @@ def _at_home(run: SyntheticRun) -> float:
     return float(100 * (nearest == regimes).mean())
 
 
-def bars(title: str, y_title: str, groups: dict[str, dict[str, Estimate]], *, log: bool) -> dict[str, object]:
+def bars(
+    title: str, y_title: str, groups: dict[str, dict[str, Estimate]], caption: str, *, log: bool
+) -> dict[str, object]:
     """Data of grouped bars.
 
     Parameters
@@ -77,6 +94,8 @@ def bars(title: str, y_title: str, groups: dict[str, dict[str, Estimate]], *, lo
     title, y_title : str
     groups : dict
         Of each group, an estimate for each bar.
+    caption : str
+        How to read it.
     log : bool
         Whether the heights are on a logarithmic axis.
 
@@ -87,6 +106,7 @@ def bars(title: str, y_title: str, groups: dict[str, dict[str, Estimate]], *, lo
     return {
         "kind": "bars",
         "title": title,
+        "caption": caption,
         "y_title": y_title,
         "y_log": log,
         "bars": [

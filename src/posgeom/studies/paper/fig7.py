@@ -140,7 +140,9 @@ def _panel(corpus: Corpus, trained: dict[str, Encoding], seed: int) -> dict[str,
         points += [{"x": float(target[k]), "y": float(scale * pairs[k]), "group": name, "label": ""} for k in drawn]
     return {
         "kind": "points",
-        "title": f"SST-2: {n_drawn} pairs of positions, plug-in",
+        "title": "SST-2: distances of encodings against Hellinger distances",
+        "caption": f"{n_drawn} pairs of positions drawn at random, plug-in distances. Each encoding is rescaled to fit "
+        "best; the pairs at 0 are empty positions, which have one distribution.",
         "x_title": "Hellinger distance",
         "y_title": "distance of the encoding, rescaled",
         "is_map": False,

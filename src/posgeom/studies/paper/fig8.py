@@ -193,10 +193,18 @@ def _panels(scored: Mapping[str, _Scored]) -> tuple[dict[str, object], ...]:
         scaled += [_series(name, best.scaled), _series(f"fresh copy of {name}", best.fresh_scaled)]
     titles = {"kind": "lines", "x_title": "layer", "x_log": False}
     return (
-        titles | {"title": "Raw stress, plug-in, P sinusoidal", "y_title": "raw stress", "y_log": True, "series": raw},
         titles
         | {
-            "title": "Scaled stress, cross-validated, P its own table",
+            "title": "Raw stress by layer",
+            "caption": "Against the plug-in distances of SST-2, P sinusoidal. Raw stress follows the norm of M.",
+            "y_title": "raw stress",
+            "y_log": True,
+            "series": raw,
+        },
+        titles
+        | {
+            "title": "Scaled stress by layer",
+            "caption": "Against cross-validated distances, P the model's own table where it has one.",
             "y_title": "scaled stress",
             "y_log": False,
             "series": scaled,
