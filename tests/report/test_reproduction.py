@@ -24,7 +24,8 @@ def estimate(value: float, low: float | None = None, high: float | None = None, 
 
 
 def paper(text: str, value: float | None, unit: str = "") -> dict[str, Any]:
-    return {"text": text, "unit": unit, "section": "6", "value": value, "low": 0, "high": 1, "read_as": None}
+    read_as = None if value is not None else "at most 3"
+    return {"text": text, "unit": unit, "section": "6", "value": value, "low": 0, "high": 1, "read_as": read_as}
 
 
 def row(quantity: str, **fields: Any) -> dict[str, Any]:
@@ -87,6 +88,7 @@ def test_the_terminal(document: dict[str, Any], width: int) -> None:
     assert "\x1b" not in text
     assert "\u2026" not in text
     assert "not run: IMDB" in text
+    assert text.count("is read as at most 3.") == 1
     assert text.count("a note") == 1  # said once, though two items have it
     assert "Of 8 numbers: agrees: 2, within spread: 2, differs: 2, not run: 2." in " ".join(text.split())
 

@@ -46,10 +46,10 @@ def print_reproduction(document: Mapping[str, Any], console: Console) -> None:
             print_paragraph(printable(item["change"]), console)
         for text in missing_lines(item):
             print_paragraph(f"not run: {text}", console, bullet="- ")
-        for note in item["notes"]:
+        for note in [*reading_lines(item), *item["notes"]]:
             if note not in told:  # several items have the same corpus
                 print_paragraph(printable(note), console, bullet="- ")
-        told |= set(item["notes"])
+        told |= {*reading_lines(item), *item["notes"]}
         console.print()
     print_paragraph(verdict_counts(document), console)
     for verdict, meaning in document["verdicts"].items():
@@ -72,15 +72,21 @@ def missing_lines(item: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def reading_lines(item: Mapping[str, Any]) -> list[str]:
+    """How words of the paper were read as bounds."""
+    papers = [row["paper"] for row in item["rows"] if row["paper"] is not None and row["paper"]["read_as"]]
+    return list(dict.fromkeys(printable(f"The paper's {p['text']!r} is read as {p['read_as']}.") for p in papers))
+
+
 def _rows_table(rows: list[Mapping[str, Any]], width: int) -> Table:
     wide = width >= _NARROW
     table = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-    table.add_column("quantity", width=31 if wide else 26)
-    table.add_column("ours", width=9, justify="right", no_wrap=True)
+    table.add_column("quantity", width=31 if wide else 26, overflow="fold")
+    table.add_column("ours", width=9, justify="right", overflow="fold")
     if wide:
-        table.add_column("smallest\nto largest", width=20, justify="right", no_wrap=True)
-    table.add_column("paper", width=12, justify="right")
-    table.add_column("differ-\nence", width=9, justify="right", no_wrap=True)
+        table.add_column("smallest\nto largest", width=20, justify="right", overflow="fold")
+    table.add_column("paper", width=12, justify="right", overflow="fold")
+    table.add_column("differ-\nence", width=9, justify="right", overflow="fold")
     table.add_column("verdict", width=14)
     for row in rows:
         cells = row_cells(row)
@@ -91,9 +97,9 @@ def _rows_table(rows: list[Mapping[str, Any]], width: int) -> Table:
 def _sound_table(rows: list[Mapping[str, Any]], width: int) -> Table:
     wide = width >= _NARROW
     table = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-    table.add_column("sound version", width=41 if wide else 30)
-    table.add_column("plug-in", width=9, justify="right", no_wrap=True)
-    table.add_column("cross-\nvalidated", width=9, justify="right", no_wrap=True)
+    table.add_column("sound version", width=41 if wide else 30, overflow="fold")
+    table.add_column("plug-in", width=9, justify="right", overflow="fold")
+    table.add_column("cross-\nvalidated", width=9, justify="right", overflow="fold")
     table.add_column("interval", width=35 if wide else 28, justify="right")
     for row in rows:
         table.add_row(*(Text(cell) for cell in sound_cells(row).values()))
@@ -139,7 +145,7 @@ def sound_cells(row: Mapping[str, Any]) -> dict[str, str]:
     plugin, sound = ("-" if row[side] is None else number(row[side]["value"]) + unit for side in ("plugin", "sound"))
     interval = _range(row["sound"])
     if interval:
-        interval = f"{interval} {_SPREADS[row['sound']['kind']]}"
+        interval = f"{interval} ({_SPREADS[row['sound']['kind']]})"
     return {"quantity": printable(row["quantity"]), "plugin": plugin, "sound": sound, "interval": interval}
 
 

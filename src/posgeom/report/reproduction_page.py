@@ -6,7 +6,7 @@ from typing import Any
 from posgeom.messages import printable
 from posgeom.report.charts.figure import Figure
 from posgeom.report.page import add_chart, render
-from posgeom.report.reproduction import missing_lines, row_cells, sound_cells, verdict_counts
+from posgeom.report.reproduction import missing_lines, reading_lines, row_cells, sound_cells, verdict_counts
 from posgeom.report.tables import Cell, Column, Table
 
 _ROW_COLUMNS = ("quantity", "ours", "smallest to largest", "paper", "difference", "verdict")
@@ -75,7 +75,11 @@ def _section(item: Mapping[str, Any], figures: list[Figure], charts: dict[str, A
         "lead": printable(item["change"]),
         "figures": [add_chart(charts, figure) for figure in figures],
         "tables": tables,
-        "notes": [*(f"Not run: {line}." for line in missing_lines(item)), *map(printable, item["notes"])],
+        "notes": [
+            *(f"Not run: {line}." for line in missing_lines(item)),
+            *reading_lines(item),
+            *map(printable, item["notes"]),
+        ],
     }
 
 
