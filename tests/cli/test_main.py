@@ -16,7 +16,18 @@ from tests.cli.helpers import ENTRY, Run, visible
 
 
 def test_help_and_version(run: Run) -> None:
-    for command in ("analyze", "count", "merge", "encodings", "export", "inspect", "layers", "order", "demo"):
+    for command in (
+        "analyze",
+        "count",
+        "merge",
+        "encodings",
+        "export",
+        "inspect",
+        "layers",
+        "order",
+        "reproduce",
+        "demo",
+    ):
         done = run(command, "--help")
         assert done.returncode == 0
         assert "Example" in done.stdout

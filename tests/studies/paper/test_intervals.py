@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from posgeom.geometry.build import geometry
-from posgeom.geometry.crossval import balanced_splits
+from posgeom.geometry.crossval import Split, balanced_splits, crossval_gram, half_depths, squared_distances
 from posgeom.geometry.distance_matrix import DistanceMatrix
 from posgeom.studies.paper.intervals import N_SPLITS, jackknife, leave_one_out
 from posgeom.studies.synthetic import sample_counts, synthetic
@@ -19,20 +19,12 @@ def test_each_fold_is_left_out_of_the_same_splits() -> None:
     shape = geometry(counts)
     parts = leave_one_out(counts, shape)
     assert len(parts) == 4
-    # Slowly: rows of the two halves without fold 2, at the depth of the smallest half of all.
-    dense = np.stack([matrix.toarray() for matrix in counts.fold_matrices])
     splits = balanced_splits([0, 1, 2, 3], N_SPLITS, shape.seed)
-    assert all(part.positions.tolist() == shape.positions.tolist() for part in parts)
-    gram = np.zeros((8, 8))
-    for split in splits:
-        halves = []
-        for half in (split.a, split.b):
-            total = dense[[fold for fold in half if fold != 2]].sum(axis=0)
-            halves.append(np.sqrt(total / total.sum(axis=1, keepdims=True)))
-        gram += (halves[0] @ halves[1].T + halves[1] @ halves[0].T) / (2 * len(splits))
-    norms = np.diagonal(gram)
-    full_depth = norms[:, None] + norms - 2 * gram
-    assert parts[2].squared == pytest.approx(full_depth, abs=0.05)  # which rarefaction to 100 of 200 changes little
+    reduced = [[Split(*(tuple(f for f in h if f != fold) for h in (s.a, s.b))) for s in splits] for fold in range(4)]
+    depth = min(int(half_depths(counts, part).min()) for part in reduced)
+    for part, found in zip(reduced, parts, strict=True):
+        squared = squared_distances(crossval_gram(counts, shape.positions, part, depth))
+        np.testing.assert_allclose(found.squared, squared, atol=1e-13)
 
 
 def test_the_formula() -> None:

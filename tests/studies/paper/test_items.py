@@ -8,6 +8,7 @@ import pytest
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.errors import PosgeomError, TokenizerError
+from posgeom.report.reproduction import row_cells
 from posgeom.studies.paper.fig4 import fig4
 from posgeom.studies.paper.fig6 import fig6
 from posgeom.studies.paper.fig7 import fig7
@@ -82,6 +83,16 @@ def test_the_synthetic_items(synthetic_inputs: Inputs) -> None:
     assert within < 0.6 < 1.2 < between
 
 
+def test_a_generator_that_fits_table2() -> None:
+    """What a note and docs/reproduce.md say of concentration 0.02 and preference 100."""
+    fitted = Inputs(n_seeds=20, concentration=0.02, preference=100)
+    table2, table3 = reproduce(["table2", "table3"], fitted).items
+    assert {row.verdict for row in table2.rows if row.paper} == {Verdict.AGREES, Verdict.SPREAD}
+    assert {row.verdict for row in table3.rows if row.paper} == {Verdict.DIFFERS}
+    assert value_of(table2, "raw stress, sinusoidal") == pytest.approx(18.96, abs=5e-3)
+    assert value_of(table2, "raw stress, MDS of rank 3") == pytest.approx(0.0487, abs=5e-5)
+
+
 def test_the_sound_version_is_nearer_to_the_truth(synthetic_inputs: Inputs) -> None:
     (item,) = reproduce(["fig1"], synthetic_inputs).items
     both = sound_of(item, "mean squared distance")
@@ -137,11 +148,41 @@ def test_the_same_seed_gives_the_same_result(small_corpus: Path) -> None:
     assert run() == run()
 
 
+DOCUMENT = (Path(__file__).parents[3] / "docs" / "reproduce.md").read_text()
+
+
+def documented(item: str) -> list[tuple[str, ...]]:
+    """Rows of the table in docs/reproduce.md: quantity, ours, spread, paper, section, verdict."""
+    lines = [line for line in DOCUMENT.splitlines() if line.startswith(f"| {item} |")]
+    return [tuple(cell.strip() for cell in line.strip("|").split("|")[1:]) for line in lines]
+
+
+def printed(item: ItemResult, quantity: str) -> tuple[str, ...]:
+    row = next(row for row in item.to_dict()["rows"] if row["quantity"] == quantity)
+    cells = row_cells(row)
+    section = row["paper"]["section"] or "-"
+    return (quantity, cells["ours"], cells["spread"], cells["paper"], section, cells["verdict"])
+
+
+def test_the_documented_synthetic_numbers() -> None:
+    for item in reproduce(["table2", "table3"], Inputs()).items:
+        rows = documented(item.name)
+        assert len(rows) == sum(row.paper is not None for row in item.rows)
+        assert rows == [printed(item, row[0]) for row in rows]
+
+
 @pytest.fixture(scope="module")
 def papers(data_dir: Path, bert: Path, imdb: PositionCounts) -> Inputs:
     inputs = open_inputs(sst2=data_dir / "sst2.parquet", tokenizer=bert, n_seeds=3)
     inputs.corpora[IMDB.key] = Corpus(IMDB, imdb, 0)
     return inputs
+
+
+def check_document(item: ItemResult) -> None:
+    """The documented numbers that do not depend on seeds, of which there are fewer here."""
+    rows = [row for row in documented(item.name) if not row[2]]
+    assert rows
+    assert rows == [printed(item, row[0]) for row in rows]
 
 
 def test_table4_on_the_papers_corpora(papers: Inputs) -> None:
@@ -159,6 +200,7 @@ def test_table4_on_the_papers_corpora(papers: Inputs) -> None:
         ("IMDB: raw stress, MDS", 0, 1e-12),
     ):
         assert value_of(item, quantity) == pytest.approx(expected, abs=digits), quantity
+    check_document(item)
     assert not {row.verdict for row in item.rows} & {Verdict.DIFFERS, Verdict.OTHER_INPUT, Verdict.NOT_RUN}
     for title, sinusoidal, alibi in (("SST-2", 0.2281, 0.2982), ("IMDB", 0.0401, 0.3102)):
         for name, expected in (("sinusoidal", sinusoidal), ("ALiBi", alibi)):
@@ -171,6 +213,7 @@ def test_table4_on_the_papers_corpora(papers: Inputs) -> None:
 
 def test_fig4_on_the_papers_corpora(papers: Inputs) -> None:
     item = fig4(papers)
+    check_document(item)
     assert not {row.verdict for row in item.rows} & {Verdict.DIFFERS, Verdict.OTHER_INPUT, Verdict.NOT_RUN}
     for title, stresses in (
         ("SST-2", (0.2223, 0.1056, 0.0897, 0.0551, 0.0315, 0.0113, 0.0)),
@@ -186,6 +229,7 @@ def test_fig4_on_the_papers_corpora(papers: Inputs) -> None:
 @pytest.mark.parametrize("compute", [fig6, fig7])
 def test_sst2_figures_on_the_papers_corpus(papers: Inputs, compute: Callable[[Inputs], ItemResult]) -> None:
     item = compute(papers)
+    check_document(item)
     known = {
         "SST-2: violations, MDS": (22.39, 0.01),
         "SST-2: exact ties, MDS": (24.8, 0.05),

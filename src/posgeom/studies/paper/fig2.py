@@ -38,8 +38,8 @@ def fig2(inputs: Inputs) -> ItemResult:
         rows=rows,
         sound=(axes_row(runs), *(SoundRow(f"scaled stress, {n}", "", scaled[n], sound[n]) for n in FIVE)),
         change=(
-            "The map stays as it is; the bars come to one scale, on which the sinusoid is worse than MDS by a factor of "
-            f"{sound['sinusoidal'].value / sound[MDS].value:.0f} instead of "
+            "The map stays as it is; the bars come to one scale, on which the sinusoid is worse than MDS by a factor "
+            f"of {sound['sinusoidal'].value / sound[MDS].value:.0f} instead of "
             f"{raw['sinusoidal'].value / raw[MDS].value:.0f}."
         ),
         panels=(

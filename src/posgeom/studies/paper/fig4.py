@@ -127,8 +127,8 @@ class _Curves:
         return {
             "kind": "lines",
             "title": f"{self.title}: {what}",
-            "caption": f"{self.title}: {what}, of encodings of width d; of MDS, with so many axes."
-            + (" A curve that ends has reached zero." if y_log else ""),
+            "caption": f"{self.title}: {what}, of encodings of width d; of MDS, with so many axes. RoPE covers "
+            "sinusoidal." + (" A curve that ends has reached zero." if y_log else ""),
             "x_title": "width d (of MDS: rank)",
             "y_title": what.partition(",")[0],
             "x_log": True,

@@ -173,7 +173,7 @@ def _change(scored: Mapping[str, _Scored]) -> str:
         return ""
     raw = _mean(found.paper.raw) / _mean(found.paper.fresh_raw)
     text = (
-        f"Raw stress follows the norm of M: the model's is {raw:.3g} times that of a fresh copy; rescaled, and against "
+        f"Raw stress follows the norm of M: the model's is {raw:,.1f} times that of a fresh copy; rescaled, against "
         f"cross-validated distances, the mean over layers is {_mean(found.sound.scaled):.3f} against "
         f"{_mean(found.sound.fresh_scaled):.3f}"
     )

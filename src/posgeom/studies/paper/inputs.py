@@ -16,7 +16,7 @@ from posgeom.models.model import Model, open_model
 from posgeom.progress import ProgressHook, silent
 from posgeom.studies.paper.intervals import leave_one_out
 from posgeom.studies.paper.result import Missing
-from posgeom.studies.synthetic import SyntheticCorpus, synthetic
+from posgeom.studies.synthetic import DEFAULT_CONCENTRATION, DEFAULT_PREFERENCE, SyntheticCorpus, synthetic
 
 N_DIMS = 768
 """Width of the paper's encodings on SST-2 and IMDB."""
@@ -121,6 +121,8 @@ class Inputs:
     n_seeds : int
         Synthetic corpora, and random encodings.
     progress : callable
+    concentration, preference : float
+        Of the synthetic corpora, see `synthetic`.
     """
 
     corpora: dict[str, Corpus] = field(default_factory=dict)
@@ -129,6 +131,8 @@ class Inputs:
     seed: int = 0
     n_seeds: int = N_SEEDS
     progress: ProgressHook = silent
+    concentration: float = DEFAULT_CONCENTRATION
+    preference: float = DEFAULT_PREFERENCE
 
     @property
     def seeds(self) -> range:
@@ -141,7 +145,7 @@ class Inputs:
         runs = []
         for done, seed in enumerate(self.seeds):
             self.progress("synthetic corpora", done, self.n_seeds)
-            corpus = synthetic(seed=seed)
+            corpus = synthetic(concentration=self.concentration, preference=self.preference, seed=seed)
             paper, sound = (geometry(corpus.counts, seed=seed, **CONVENTIONS[name]) for name in ("paper", "sound"))
             runs.append(SyntheticRun(corpus, paper, sound, seed))
         self.progress("synthetic corpora", self.n_seeds, self.n_seeds)

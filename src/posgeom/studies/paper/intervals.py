@@ -1,14 +1,19 @@
 """Intervals by the delete-one-fold jackknife, on the same splits with each fold left out in turn."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.crossval import Split, balanced_splits, crossval_gram, half_depths, squared_distances
+from posgeom.geometry.crossval import Split, balanced_splits, half_depths, squared_distances
 from posgeom.geometry.distance_matrix import DistanceMatrix
+from posgeom.geometry.gram import cross_gram
+from posgeom.geometry.rarefaction import rarefied_rows
 from posgeom.progress import ProgressHook, silent
 from posgeom.studies.paper.result import Estimate
 
@@ -40,23 +45,45 @@ def leave_one_out(
     if len(folds) < 4 or shape.depth is None:
         return ()
     splits = balanced_splits(folds, N_SPLITS, shape.seed)
-    reduced = [[_without(split, fold) for split in splits] for fold in folds]
     positions = shape.positions
-    depth = min(int(half_depths(counts, part)[positions].min()) for part in reduced)
+    depth = min(int(half_depths(counts, [_without(s, fold) for s in splits])[positions].min()) for fold in folds)
     if depth < 1:
         return ()
-    matrices = []
-    for done, part in enumerate(reduced):
-        progress("jackknife", done, len(reduced))
-        squared = squared_distances(crossval_gram(counts, positions, part, depth))
-        matrices.append(DistanceMatrix.from_squared(squared, positions, shape.metric.name, "crossval"))
-    progress("jackknife", len(reduced), len(reduced))
-    return tuple(matrices)
+    used = [matrix[positions] for matrix in counts.fold_matrices]
+    grams = np.zeros((len(folds), positions.size, positions.size))
+    for done, split in enumerate(splits):
+        progress("jackknife", done, len(splits))
+        for half, other in ((split.a, split.b), (split.b, split.a)):
+            total = _sum([used[f] for f in half])
+            unchanged = rarefied_rows(_sum([used[f] for f in other]), depth)
+            for fold in half:
+                grams[folds.index(fold)] += cross_gram(rarefied_rows(_less(total, used[fold]), depth), unchanged)
+    progress("jackknife", len(splits), len(splits))
+    scale = shape.metric.crossval_scale or 1.0
+    return tuple(
+        DistanceMatrix.from_squared(
+            squared_distances((gram + gram.T) / (2 * len(splits))) * scale, positions, shape.metric.name, "crossval"
+        )
+        for gram in grams
+    )
 
 
 def _without(split: Split, fold: int) -> Split:
     a, b = (tuple(f for f in half if f != fold) for half in (split.a, split.b))
     return Split(a, b)
+
+
+def _sum(matrices: list[scipy.sparse.csr_array]) -> scipy.sparse.csr_array:
+    total = matrices[0]
+    for matrix in matrices[1:]:
+        total = total + matrix
+    return total
+
+
+def _less(total: scipy.sparse.csr_array, part: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+    rest = scipy.sparse.csr_array(total - part)
+    rest.eliminate_zeros()
+    return rest
 
 
 def jackknife(
