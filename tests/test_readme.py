@@ -57,7 +57,7 @@ def test_the_first_commands_are_targets_of_the_makefile() -> None:
         target: subprocess.run([*make, target], cwd=ROOT, check=True, capture_output=True, text=True).stdout
         for target in ("demo", "test", "test-models", "benchmark")
     }
-    assert recipes["demo"].strip().endswith(".venv/bin/posgeom demo")
+    assert recipes["demo"].strip().endswith(".venv/bin/posgeom demo --out demo")
 
 
 @pytest.mark.parametrize("line", COMMANDS[2:])

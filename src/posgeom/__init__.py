@@ -8,7 +8,9 @@ plotting library.
 as in ``from posgeom.geometry.mds import classical_mds``.
 """
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
 from posgeom.analysis import CONVENTIONS, DEFAULT_ENCODINGS, Analysis, analyze
 from posgeom.corpus.counting import count, count_texts
@@ -46,6 +48,7 @@ from posgeom.errors import (
     GeometryError,
     OutputError,
     PosgeomError,
+    RunError,
     TokenizerError,
 )
 from posgeom.geometry.build import Geometry, geometry
@@ -69,7 +72,17 @@ from posgeom.scores.scorecard import EncodingScores, Scorecard, score, scorecard
 from posgeom.scores.separation import Separation, minimum_separation
 from posgeom.scores.stress import Stress, stress
 
+if TYPE_CHECKING:
+    from posgeom import plots
+
 __version__ = version("posgeom")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "plots":  # what draws is read when it is asked for
+        return import_module("posgeom.plots")
+    raise AttributeError(f"module 'posgeom' has no attribute {name!r}")
+
 
 __all__ = [
     "CONVENTIONS",
@@ -107,6 +120,7 @@ __all__ = [
     "Proportional",
     "ReadOptions",
     "Rotation",
+    "RunError",
     "Scaling",
     "Scorecard",
     "Separation",
@@ -142,6 +156,7 @@ __all__ = [
     "nope",
     "open_model",
     "order_sensitivity",
+    "plots",
     "positions_of_mask",
     "random",
     "read_counts",

@@ -75,6 +75,9 @@ class Analysis:
     seed: int
     notes: tuple[str, ...] = field(default=())
 
+    def _repr_html_(self) -> str:
+        return self.geometry._repr_html_() + self.scorecard._repr_html_()
+
     def __repr__(self) -> str:
         return f"<Analysis, convention {self.convention}: {self.geometry!r}, {self.scorecard!r}>"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from posgeom.analysis import Analysis
 from posgeom.chart_data import chart_data
-from posgeom.report.charts.figure import Figure, need_extra, with_theme
+from posgeom.report.charts.figure import Figure, need_extra, themed
 from posgeom.report.document import to_document
 from posgeom.report.drawn import save_page
 from posgeom.report.figures import KINDS, figure_of
@@ -73,9 +73,7 @@ def _run(run: RunLike) -> Run:
 
 
 def _chart(run: RunLike, kind: str) -> "alt.TopLevelMixin":
-    import altair as alt
-
-    return alt.Chart.from_dict(with_theme(figure(run, kind)))
+    return themed(figure(run, kind))
 
 
 def scorecard(run: RunLike) -> "alt.TopLevelMixin":

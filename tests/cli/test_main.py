@@ -25,6 +25,8 @@ def test_help_and_version(run: Run) -> None:
         "inspect",
         "layers",
         "order",
+        "report",
+        "plot",
         "reproduce",
         "demo",
     ):

@@ -67,7 +67,10 @@ def test_layers(run: Run, model: Path, counts: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "fresh copy" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 100
-    assert visible(tmp_path / "out") == ["heatmap.csv", "heatmap.png", "heatmap.svg", "layers.json", "layers.parquet"]
+    assert visible(tmp_path / "out") == [
+        *("figures", "heatmap.csv", "heatmap.csv", "heatmap.pdf", "heatmap.png", "heatmap.svg"),
+        *("layers.json", "layers.parquet", "report.html"),
+    ]
     rows = pq.read_table(tmp_path / "out" / "layers.parquet").to_pylist()
     assert len(rows) == 20
     heat = (tmp_path / "out" / "heatmap.csv").read_text().splitlines()

@@ -10,11 +10,12 @@ import pytest
 import posgeom
 
 ROOT = Path(posgeom.__file__).parent
-BASE = {"errors", "messages", "progress", "seeds"}
+BASE = {"errors", "html_table", "messages", "progress", "seeds"}
 ALLOWED = {
     "errors": set(),
     "messages": set(),
     "progress": set(),
+    "html_table": {"messages"},
     "seeds": {"errors"},
     "corpus": BASE,
     "geometry": BASE | {"corpus"},
@@ -23,7 +24,9 @@ ALLOWED = {
     "models": BASE | {"geometry", "encodings", "scores"},
     "notes": BASE | {"geometry", "scores"},
     "analysis": BASE | {"corpus", "geometry", "encodings", "scores", "notes"},
-    "report": BASE | {"corpus", "geometry", "encodings", "scores", "models", "analysis"},
+    "chart_data": BASE | {"geometry", "encodings", "scores", "analysis"},
+    "report": BASE | {"corpus", "geometry", "encodings", "scores", "models", "analysis", "chart_data"},
+    "plots": BASE | {"analysis", "chart_data", "report"},
     "studies": BASE | {"corpus", "geometry", "encodings", "scores", "models", "analysis"},
 }
 
@@ -53,7 +56,19 @@ def test_every_part_has_its_place() -> None:
 
 
 HEAVY = (
-    *("torch", "transformers", "matplotlib", "altair", "pandas", "typer", "pyarrow", "tokenizers", "huggingface_hub"),
+    *(
+        "torch",
+        "transformers",
+        "matplotlib",
+        "altair",
+        "jinja2",
+        "vl_convert",
+        "pandas",
+        "typer",
+        "pyarrow",
+        "tokenizers",
+        "huggingface_hub",
+    ),
     *("datasets", "fsspec", "s3fs", "aiohttp"),
 )
 HEAVY_PARTS = ("scipy.stats", "scipy.sparse", "scipy.special", "scipy.linalg")

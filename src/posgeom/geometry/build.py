@@ -21,6 +21,7 @@ from posgeom.geometry.distance_matrix import DistanceMatrix, check_matrix_fits
 from posgeom.geometry.distributions import position_distributions
 from posgeom.geometry.mds import MDS, Spectrum, classical_mds, spectrum_of
 from posgeom.geometry.metrics import Metric, metric_named
+from posgeom.html_table import html_table
 from posgeom.progress import ProgressHook, silent
 from posgeom.seeds import make_rng
 
@@ -93,6 +94,16 @@ class Geometry:
             f"<Geometry: {self.metric.name}, {self.estimator}, {self.positions.size:,} of {self.n_positions:,} "
             f"positions, mean d^2 {self.distances.mean_squared:.4g}>"
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("metric, estimator", f"{self.metric.name}, {self.estimator}"),
+            ("positions used", f"{self.positions.size:,} of {self.n_positions:,}"),
+            ("mean squared distance", self.distances.mean_squared),
+            ("mean squared distance, plug-in", self.plugin.mean_squared),
+            ("sequences in each half, common depth", self.depth),
+        ]
+        return html_table("Geometry of positions", ("quantity", "value"), rows)
 
     @property
     def distances(self) -> DistanceMatrix:

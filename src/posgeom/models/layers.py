@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from posgeom.encodings.registry import build_encoding
 from posgeom.errors import CheckpointError, EncodingError
 from posgeom.geometry.build import Geometry
+from posgeom.html_table import html_table
 from posgeom.messages import printable, shown
 from posgeom.models.encoding import model_encoding
 from posgeom.models.family import PositionTable, Rotary, Stack
@@ -84,6 +85,12 @@ class LayerAnalysis:
             if (row.layer, row.head, row.weights) == (layer, head, weights):
                 return row.scores
         raise KeyError(f"no {weights} layer {layer}, head {head}")
+
+    def _repr_html_(self) -> str:
+        keys = ("layer", "weights", "stress_scaled", "stress_raw", "pearson")
+        rows = [[row[key] for key in keys] for row in self.to_dicts() if row["head"] is None]
+        caption = f"{self.stack.name}: P M by layer, P {self.input}; lower stress: more faithful"
+        return html_table(caption, [key.replace("_", " ") for key in keys], rows)
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One plain dictionary per row, for JSON, Parquet or a data frame."""

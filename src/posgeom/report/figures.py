@@ -98,7 +98,7 @@ def comparison(runs: Sequence[Run]) -> Figure | None:
 
 def metric_of(scores: Document) -> str:
     """How axes name the distance of a run."""
-    return str(scores["metric"]).replace("_", " ").capitalize()
+    return str(scores["metric"]).replace("_", " ").title()
 
 
 def basis(scores: Document) -> str:

@@ -26,7 +26,7 @@ def findings(scores: Document) -> list[str]:
 def _size(scores: Document) -> str:
     mean, intervals = scores["mean_squared_distance"], scores.get("mean_squared_distance_interval") or {}
     sample = f"{scores['corpus']['documents']:,} documents, {len(scores['positions_used']):,} positions"
-    metric = scores["metric"].replace("_", " ")
+    metric = str(scores["metric"]).replace("_", " ").title()
     plugin = f"{mean['plugin']:.3g}"
     if mean["crossval"] is None:
         return (
@@ -82,7 +82,7 @@ def _encodings(scores: Document) -> str:
     if not known:
         return "Scaled stress is undefined for every encoding: there is nothing to be faithful to."
     ranked = sorted(outside or known, key=lambda e: (e["stress_scaled"], e["name"]))
-    what = "that knows nothing of the corpus " if outside else ""
+    what = "that is not fitted to the corpus " if outside else ""
     best = ranked[0]
     text = (
         f"By scaled stress against {_estimator(scores)} distances the most faithful encoding {what}is "

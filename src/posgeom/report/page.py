@@ -18,7 +18,7 @@ from posgeom.report.run import Run
 from posgeom.report.tables import comparison_tables, scorecard_table
 
 REPORT = "report.html"
-_NAMED_SOURCES = 3
+_NAMED_SOURCES, _FONT_SIZE = 3, 12
 
 
 def render_page(runs: Sequence[Run], *, progress: ProgressHook = silent) -> str:
@@ -87,7 +87,7 @@ def render(page: Mapping[str, Any], charts: Mapping[str, Any]) -> str:
     colours = {part: f"var(--{part})" for part in COLOURS}
     return environment.from_string(_template("page.html.jinja")).render(
         page=page,
-        charts={"charts": charts, "config": config(colours)},
+        charts={"charts": charts, "config": config(colours, font_size=_FONT_SIZE)},
         style=Markup(_template("style.css")),  # noqa: S704  of the package
         script=Markup(script),  # noqa: S704  of the package
         script_hash=f"sha256-{digest}",

@@ -7,6 +7,7 @@ from typing import Any
 from posgeom.encodings.base import Encoding
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.distance_matrix import upper_pairs
+from posgeom.html_table import html_table
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.correlation import pearson, spearman
 from posgeom.scores.effective_rank import encoding_effective_rank
@@ -75,6 +76,21 @@ class Scorecard:
 
     def __repr__(self) -> str:
         return f"<Scorecard: {len(self)} encodings, {self.estimator}, {self.n_positions_used:,} positions>"
+
+    def _repr_html_(self) -> str:
+        keys = (
+            "name",
+            "n_dims",
+            "stress_scaled",
+            "stress_raw",
+            "pearson",
+            "spearman",
+            "violation_rate",
+            "effective_rank",
+        )
+        caption = f"{self.estimator} distances, {self.n_positions_used:,} positions; lower stress: more faithful"
+        headings = [key.replace("_", " ") for key in keys]
+        return html_table(caption, headings, [[getattr(row, key) for key in keys] for row in self])
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from posgeom.report.charts.figure import Figure, Row, inline, need_extra
+from posgeom.report.charts.figure import Figure, Row, inline, known, need_extra
 from posgeom.report.charts.scorecard import AXES
 from posgeom.report.charts.theme import N_SERIES
 
@@ -34,17 +34,21 @@ def compare_figure(rows: Sequence[Row], *, score: str = "stress_scaled", caption
     names = list(dict.fromkeys(row["encoding"] for row in drawn))
     legend = alt.Legend(orient="bottom", columns=1)
     base = alt.Chart(inline(drawn)).encode(
-        y=alt.Y("encoding:N", sort=names, title=None, axis=alt.Axis(grid=True, ticks=False)),
+        y=alt.Y("encoding:N", sort=names, title=None, axis=alt.Axis(grid=True, ticks=False, labelPadding=9)),
         yOffset=alt.YOffset("run:N", sort=runs),
         color=alt.Color("run:N", title=None, sort=runs, scale=alt.Scale(domain=runs), legend=legend),
     )
-    tooltip = ["run:N", "encoding:N", *(alt.Tooltip(f"{key}:Q", format=".4f") for key in (score, "low", "high"))]
+    tooltip = [
+        "run:N",
+        "encoding:N",
+        *(alt.Tooltip(f"{key}:Q", format=".4f") for key in known(drawn, score, "low", "high")),
+    ]
     axis = alt.Axis(tickCount=5)
     shape = alt.Shape(
         "run:N", title=None, sort=runs, legend=legend, scale=alt.Scale(domain=runs, range=list(_SHAPES[: len(runs)]))
     )
     layers: list[Any] = []
-    if any(row["low"] is not None for row in drawn):
+    if known(drawn, "low"):
         bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=3, opacity=0.4)
         layers.append(bars.encode(x=alt.X("low:Q", title=AXES[score], axis=axis), x2="high:Q"))
     points = base.mark_point(filled=True, size=45, opacity=1)

@@ -9,7 +9,7 @@ from posgeom.report.charts.theme import SEQUENTIAL
 MAX_PANELS = 12
 """Encodings drawn; the table has all."""
 COLUMNS = 4
-_SIDE = 116
+_BIN_PIXELS, _SIDE = 4, 128
 
 
 def density_figure(panels: Sequence[dict[str, Any]], *, metric: str = "Hellinger", caption: str = "") -> Figure:
@@ -61,7 +61,7 @@ def density_figure(panels: Sequence[dict[str, Any]], *, metric: str = "Hellinger
     diagonal = alt.Chart(inline([{"a": 0, "b": min(right, top)}])).mark_rule(style="edge")
     layers: Any = alt.LayerChart(
         layer=[bins, diagonal.encode(x="a:Q", y="a:Q", x2="b:Q", y2="b:Q")], data=inline(compact)
-    ).properties(width=_SIDE, height=_SIDE)
+    ).properties(width=_pixels(right, shown), height=_pixels(top, shown))
     header = alt.Header(title=None, labelLimit=_SIDE)
     chart = layers.facet(alt.Facet("encoding:N", sort=names, header=header), columns=COLUMNS, spacing=14)
     table = [
@@ -70,3 +70,9 @@ def density_figure(panels: Sequence[dict[str, Any]], *, metric: str = "Hellinger
         for x, y, n in zip(p["x"], p["y"], p["pairs"], strict=True)
     ]
     return Figure("density", "Encodings against the corpus", caption, chart, table, layout="grid")
+
+
+def _pixels(length: float, panels: Sequence[dict[str, Any]]) -> int:
+    """Whole pixels for each bin, so that no seam shows between them."""
+    widths = [panel["width"] for panel in panels if panel["width"] > 0]
+    return _BIN_PIXELS * round(length / widths[0]) if widths else _SIDE

@@ -26,8 +26,11 @@ def depth_figure(rows: Sequence[Row], *, min_depth: int | None = None, caption: 
     import altair as alt
 
     states = [s for s in ("used", "too shallow", "empty") if any(row["state"] == s for row in rows)]
+    # Each bar reaches under the next one, which is drawn over it, so that no seam shows.
     shown = [
-        row | {"x": row["first"] - 0.5, "x2": row["last"] + 0.5, "position": _positions(row), "zero": 0} for row in rows
+        row
+        | {"x": row["first"] - 0.5, "x2": row["last"] + (0.5 if row is rows[-1] else 1), "position": _positions(row)}
+        for row in rows
     ]
     bars = (
         alt.Chart(inline(shown))
@@ -38,7 +41,7 @@ def depth_figure(rows: Sequence[Row], *, min_depth: int | None = None, caption: 
             ),
             x2="x2:Q",
             y=alt.Y("depth:Q", title="sequences with a token there", axis=alt.Axis(format="~s")),
-            y2="zero:Q",
+            y2=alt.datum(0),
             color=alt.Color("state:N", title=None, sort=states, scale=alt.Scale(domain=states), legend=_legend(states)),
             tooltip=[alt.Tooltip("position:N"), alt.Tooltip("depth:Q", format=","), alt.Tooltip("state:N")],
         )

@@ -18,7 +18,7 @@ Row = dict[str, Any]
 SUFFIXES = (".svg", ".pdf", ".png")
 """Forms that a chart can be drawn in."""
 _NEEDS = ("altair", "vl_convert", "jinja2")
-_PIXELS_PER_POINT = 2.5
+_PIXELS_PER_POINT = 3
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -85,7 +85,24 @@ def inline(rows: Sequence[Row]) -> "alt.InlineData":
     """
     import altair as alt
 
-    return alt.InlineData(values=list(rows))
+    data = alt.InlineData(values=[])
+    data["values"] = list(rows)  # handed to the constructor, every number of them would be looked at
+    return data
+
+
+def known(rows: Sequence[Row], *keys: str) -> list[str]:
+    """Those of the keys that some row has a value for: what is worth a line of a tooltip.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+    *keys : str
+
+    Returns
+    -------
+    list of str
+    """
+    return [key for key in keys if any(row.get(key) is not None for row in rows)]
 
 
 def with_theme(figure: Figure) -> dict[str, Any]:
@@ -100,6 +117,23 @@ def with_theme(figure: Figure) -> dict[str, Any]:
     dict
     """
     return figure.spec() | {"config": config() | {"background": "white"}}
+
+
+def themed(figure: Figure) -> "alt.TopLevelMixin":
+    """The chart of a figure as files and notebooks show it.
+
+    Parameters
+    ----------
+    figure : Figure
+
+    Returns
+    -------
+    altair chart
+        A copy, to be changed at will.
+    """
+    chart: Any = figure.chart.copy(deep=False)  # type: ignore[attr-defined]
+    chart.config = config() | {"background": "white"}
+    return chart  # type: ignore[no-any-return]
 
 
 def draw(figure: Figure, *paths: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import ceil, floor, log10
 from typing import Any
 
-from posgeom.report.charts.figure import Figure, Row, inline, need_extra
+from posgeom.report.charts.figure import Figure, Row, inline, known, need_extra
 from posgeom.report.charts.theme import DASHES, N_SERIES
 
 
@@ -65,7 +65,7 @@ def lines_figure(
         alt.Tooltip(f"{x}:Q", title=x_title, format=formats[0]),
         alt.Tooltip(f"{y}:Q", title=y_title, format=formats[1]),
     ]
-    has_interval = any(row.get("low") is not None for row in drawn)
+    has_interval = bool(known(drawn, "low"))
     if has_interval:
         tooltip += [alt.Tooltip("low:Q", format=formats[1]), alt.Tooltip("high:Q", format=formats[1])]
     axis = alt.Axis(format="~s" if x_log else "d", grid=False, tickMinStep=1)

@@ -44,14 +44,15 @@ def matrix_figure(
     names = list(estimates)
     # Fields with an underscore are places in the drawing. What is hovered shows the others as they are: a text made for
     # every cell beforehand would take as long as the drawing.
+    starts, ends = [a - 0.5 for a in first], _overlapping(first, last)
     columns = [
-        {"_x": a - 0.5, "_x2": b + 0.5, "j": label, "depth of j": d}
-        for a, b, label, d in zip(first, last, labels, depth, strict=True)
+        {"_x": start, "_x2": end, "j": label, "depth of j": d}
+        for start, end, label, d in zip(starts, ends, labels, depth, strict=True)
     ]
     rows = [
-        {"i": labels[k], "depth of i": depth[k], "_y": a - 0.5, "_y2": b + 0.5, "_x": [c["_x"] for c in columns]}
+        {"i": labels[k], "depth of i": depth[k], "_y": starts[k], "_y2": ends[k], "_x": starts}
         | {name: [_short(value) for value in estimates[name][k]] for name in names}
-        for k, (a, b) in enumerate(zip(first, last, strict=True))
+        for k in range(len(first))
     ]
     largest = max((v for m in estimates.values() for line in m for v in line if v is not None), default=0.0)
     span = [min(first, default=0) - 0.5, max(last, default=0) + 0.5]
@@ -75,6 +76,13 @@ def matrix_figure(
         "_x", alt.LookupData(inline(columns), "_x", ["_x2", "j", "depth of j"])
     )
     return Figure("matrix", "Distance matrix", caption, chart, _table(estimates, first, last, depth), layout="panels")
+
+
+def _overlapping(first: Sequence[int], last: Sequence[int]) -> list[float]:
+    """Ends of cells, each reaching under the next one, which is drawn over it: no seam shows at any resolution."""
+    sizes = [b - a + 1 for a, b in zip(first, last, strict=True)]
+    touching = [k + 1 < len(first) and first[k + 1] == last[k] + 1 for k in range(len(first))]
+    return [b + 0.5 + (size / 2 if joined else 0) for b, size, joined in zip(last, sizes, touching, strict=True)]
 
 
 def _short(value: float | None) -> float | None:

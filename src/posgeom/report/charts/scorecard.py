@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from posgeom.report.charts.figure import Figure, Row, inline, need_extra
+from posgeom.report.charts.figure import Figure, Row, inline, known, need_extra
 
 AXES = {
     "stress_scaled": "scaled stress (lower: more faithful)",
@@ -49,24 +49,25 @@ def scorecard_figure(
     rows.sort(key=lambda row: (row[score] is None, sign * (row[score] or 0.0), row["encoding"]))
     order = [row["encoding"] for row in rows]
     base = alt.Chart(inline(rows)).encode(
-        y=alt.Y("encoding:N", sort=order, title=None, axis=alt.Axis(labelLimit=190, grid=True, ticks=False)),
+        y=alt.Y(
+            "encoding:N", sort=order, title=None, axis=alt.Axis(labelLimit=190, grid=True, ticks=False, labelPadding=9)
+        ),
         tooltip=[
             alt.Tooltip("encoding:N"),
             alt.Tooltip(f"{score}:Q", format=".4f", title=score.replace("_", " ")),
-            alt.Tooltip("low:Q", format=".4f", title="interval from"),
-            alt.Tooltip("high:Q", format=".4f", title="to"),
+            *(alt.Tooltip(f"{key}:Q", format=".4f") for key in known(rows, "low", "high")),
         ],
     )
-    known = f"isValid(datum.{score})"
+    defined = f"isValid(datum.{score})"
     axis = alt.Axis(tickCount=5)
     layers: list[Any] = []
-    if any(row["low"] is not None for row in rows):
+    if known(rows, "low"):
         bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=4, opacity=0.4)
         layers.append(bars.encode(x=alt.X("low:Q", title=AXES[score], axis=axis), x2="high:Q"))
-    points = base.transform_filter(known).mark_point(filled=True, size=55, opacity=1)
+    points = base.transform_filter(defined).mark_point(filled=True, size=55, opacity=1)
     layers.append(points.encode(x=alt.X(f"{score}:Q", title=AXES[score], axis=axis)))
     if any(row[score] is None for row in rows):
-        text = base.transform_filter(f"!{known}").mark_text(text="undefined", align="left", style="undefined-text")
+        text = base.transform_filter(f"!{defined}").mark_text(text="undefined", align="left", style="undefined-text")
         layers.append(text.encode(x=alt.value(4)))
     ceiling = (noise_ceiling or {}).get(score)
     if ceiling is not None and ceiling.get("value") is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from posgeom.report.charts.figure import Figure, Row, inline, need_extra
+from posgeom.report.charts.figure import Figure, Row, inline, known, need_extra
 
 MAX_AXES = 30
 """Axes drawn; the table has all."""
@@ -32,19 +32,19 @@ def spectrum_figure(rows: Sequence[Row], *, edge_title: str | None = None, capti
     drawn = list(rows[:MAX_AXES])
     tooltip: list[Any] = [
         alt.Tooltip("axis:Q"),
-        *(alt.Tooltip(f"{key}:Q", format=".4g") for key in ("eigenvalue", "low", "high", "plugin")),
-        alt.Tooltip("noise_edge:Q", format=".4g", title="noise edge"),
+        *(alt.Tooltip(f"{key}:Q", format=".4g") for key in known(drawn, "eigenvalue", "low", "high", "plugin")),
+        *(alt.Tooltip(f"{key}:Q", format=".4g", title="noise edge") for key in known(drawn, "noise_edge")),
     ]
     base = alt.Chart(inline(drawn)).encode(
         x=alt.X("axis:Q", title="axis", scale=alt.Scale(nice=False, padding=8), axis=alt.Axis(grid=False, format="d"))
     )
-    has_edge = any(row.get("noise_edge") is not None for row in drawn)
-    has_plugin = any(row.get("plugin") is not None for row in drawn)
+    has_edge = bool(known(drawn, "noise_edge"))
+    has_plugin = bool(known(drawn, "plugin"))
     names = ["eigenvalue", "plug-in"] if has_plugin else ["eigenvalue"]
     legend = alt.Legend(orient="bottom") if has_plugin else None
     colour = alt.Color("series:N", title=None, sort=names, scale=alt.Scale(domain=names), legend=legend)
     layers: list[Any] = []
-    if any(row.get("low") is not None for row in drawn):
+    if known(drawn, "low"):
         bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=3, opacity=0.4)
         layers.append(bars.encode(y=alt.Y("low:Q", title=_Y_TITLE), y2="high:Q"))
     own = base.transform_calculate(series="'eigenvalue'").mark_point(filled=True, size=34, opacity=1)

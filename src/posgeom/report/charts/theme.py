@@ -23,13 +23,15 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [1, 3], [10, 4])
 """Line patterns that go with the colours of series, for those who see no colour."""
 
 
-def config(colours: Mapping[str, str] = COLOURS) -> dict[str, Any]:
+def config(colours: Mapping[str, str] = COLOURS, *, font_size: int = 10) -> dict[str, Any]:
     """Vega-Lite configuration.
 
     Parameters
     ----------
     colours : mapping of str to str
         A CSS colour for each part in `COLOURS`.
+    font_size : int
+        Of labels, in pixels; titles have one more.
 
     Returns
     -------
@@ -40,8 +42,8 @@ def config(colours: Mapping[str, str] = COLOURS) -> dict[str, Any]:
     text = {
         "labelColor": muted,
         "titleColor": ink,
-        "labelFontSize": 10,
-        "titleFontSize": 11,
+        "labelFontSize": font_size,
+        "titleFontSize": font_size + 1,
         "titleFontWeight": "normal",
     }
     return {
@@ -50,18 +52,18 @@ def config(colours: Mapping[str, str] = COLOURS) -> dict[str, Any]:
         "view": {"stroke": None},
         "axis": text | {"gridColor": grid, "domainColor": muted, "tickColor": muted, "labelLimit": 190},
         "legend": text | {"labelLimit": 190, "symbolStrokeWidth": 2, "symbolOpacity": 1},
-        "header": {"labelColor": ink, "labelFontSize": 10, "labelLimit": 150, "titleColor": ink},
-        "title": {"color": ink, "fontSize": 12, "fontWeight": "normal", "anchor": "start"},
+        "header": {"labelColor": ink, "labelFontSize": font_size, "labelLimit": 150, "titleColor": ink},
+        "title": {"color": ink, "fontSize": font_size + 2, "fontWeight": "normal", "anchor": "start"},
         "range": {"category": series},
         **{mark: {"color": series[0]} for mark in ("area", "bar", "point", "rule")},
-        "text": {"color": ink, "fontSize": 10},
+        "text": {"color": ink, "fontSize": font_size},
         "line": {"color": series[0], "strokeWidth": 1.6},
         "style": {
             "edge": {"stroke": edge, "color": edge, "strokeDash": [5, 3], "strokeWidth": 1.3},
             "edge-band": {"fill": edge, "color": edge, "fillOpacity": 0.12},
-            "edge-text": {"fill": edge, "color": edge, "fontSize": 10},
+            "edge-text": {"fill": edge, "color": edge, "fontSize": font_size},
             "guide": {"stroke": muted, "color": muted, "strokeWidth": 0.8},
             "undefined": {"fill": colours[UNDEFINED], "color": colours[UNDEFINED]},
-            "undefined-text": {"fill": muted, "color": muted, "fontSize": 10, "fontStyle": "italic"},
+            "undefined-text": {"fill": muted, "color": muted, "fontSize": font_size, "fontStyle": "italic"},
         },
     }

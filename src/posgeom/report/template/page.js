@@ -4,7 +4,7 @@ const MIN_PANEL = 150, MAX_PANEL = 400, AXES = 70, LEGEND = 80, NARROW = 640;
 /* A spec for the width there is. Which way it gives is said by the layout of its figure. */
 const fits = {
   wide(spec, width) {
-    return { ...spec, width: Math.min(width, 860), autosize: { type: "fit-x", contains: "padding" } };
+    return { ...spec, width: Math.min(width, 900), autosize: { type: "fit-x", contains: "padding" } };
   },
   square(spec, width) {
     const side = Math.max(MIN_PANEL, Math.min(width - AXES - LEGEND, 460));
@@ -21,8 +21,9 @@ const fits = {
     return stacked ? { ...rest, vconcat: panels } : { ...rest, hconcat: panels };
   },
   grid(spec, width) {
-    const side = spec.spec.width, columns = Math.floor((width - LEGEND - AXES) / (side + 16));
-    return { ...spec, columns: Math.max(1, columns) };
+    const side = spec.spec.width, below = width < NARROW;
+    const columns = Math.floor((width - AXES - (below ? 0 : LEGEND)) / (side + 16));
+    return { ...spec, columns: Math.max(1, columns), orient: below ? "bottom" : "right" };
   },
   fixed: (spec) => spec,
 };
@@ -30,7 +31,8 @@ const fits = {
 /* Rows of name and value; names with an underscore are places in the drawing. */
 function hovered(value, sanitize) {
   const rows = Object.entries(value).filter(([name]) => !name.startsWith("_"));
-  const row = ([name, text]) => `<tr><td class="key">${sanitize(name)}</td><td class="value">${sanitize(text)}</td></tr>`;
+  const told = (text) => (text === null || text === "null" ? "undefined" : text);
+  const row = ([name, text]) => `<tr><td class="key">${sanitize(name)}</td><td class="value">${sanitize(told(text))}</td></tr>`;
   return `<table>${rows.map(row).join("")}</table>`;
 }
 
@@ -39,7 +41,9 @@ async function draw(place) {
   const width = place.clientWidth;
   place.dataset.width = width;
   try {
-    await vegaEmbed(place, { ...fits[layout](spec, width), config: stored.config }, {
+    const { orient, ...fitted } = fits[layout](spec, width);
+    const legend = { ...stored.config.legend, ...(orient ? { orient } : {}) };
+    await vegaEmbed(place, { ...fitted, config: { ...stored.config, legend } }, {
       actions: false, ast: true, renderer: "svg", defaultStyle: false, hover: false,
       tooltip: { disableDefaultStyle: true, theme: "page", formatTooltip: hovered },
     });

@@ -1,0 +1,193 @@
+"""Each chart: its spec is one that Vega-Lite takes, draws, and shows the numbers that its table has."""
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from posgeom.errors import PosgeomError
+from posgeom.report.charts import figure as module
+from posgeom.report.charts.compare import compare_figure
+from posgeom.report.charts.density import density_figure
+from posgeom.report.charts.depth import depth_figure
+from posgeom.report.charts.figure import Figure, draw, with_theme, write_figure
+from posgeom.report.charts.lag import lag_figure
+from posgeom.report.charts.layers import layers_figure
+from posgeom.report.charts.lines import lines_figure
+from posgeom.report.charts.matrix import matrix_figure
+from posgeom.report.charts.mds_map import map_figure
+from posgeom.report.charts.scorecard import scorecard_figure
+from posgeom.report.charts.spectrum import spectrum_figure
+from posgeom.report.charts.theme import COLOURS, N_SERIES, config
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+VALUES = np.array([[0.0, 0.5, np.nan], [1.0, 0.25, 0.75]])
+
+
+def interval(low: float | None, high: float | None) -> dict[str, Any]:
+    return {"intervals": {"stress_scaled": {"low": low, "high": high}}}
+
+
+ENCODINGS: list[dict[str, Any]] = [
+    {"name": HOSTILE, "n_dims": 4, "stress_scaled": 0.3} | interval(0.2, 0.4),
+    {"name": "rope", "n_dims": 4, "stress_scaled": 0.1} | interval(None, None),
+    {"name": "nope", "n_dims": None, "stress_scaled": None},
+]
+CEILING = {"value": 0.05, "low": 0.04, "high": 0.06}
+SQUARE = [[0.0, 1.0, 2.0], [1.0, 0.0, 1.5], [2.0, 1.5, 0.0]]
+LAGS = [
+    {"estimate": e, "lag_first": k, "lag_last": k, "pairs": 9 - k, "median": k / 2, "low": k / 4, "high": k}
+    for e in ("plug-in", "cross-validated")
+    for k in range(1, 9)
+]
+SPECTRUM = [{"axis": k, "eigenvalue": 1 / k - 0.2, "low": None, "high": None} for k in range(1, 6)]
+FIGURES = {
+    "scorecard": lambda: scorecard_figure(ENCODINGS, noise_ceiling={"stress_scaled": CEILING}),
+    "matrix": lambda: matrix_figure(
+        {"plug-in": SQUARE, "cross-validated": SQUARE}, first=[0, 1, 3], last=[0, 2, 3], depth=[9, 8, 7]
+    ),
+    "lag": lambda: lag_figure(LAGS),
+    "spectrum": lambda: spectrum_figure(
+        [row | {"plugin": 1.5, "noise_edge": 0.1, "low": 0.0, "high": 1.0} for row in SPECTRUM], edge_title="null"
+    ),
+    "plain spectrum": lambda: spectrum_figure(SPECTRUM),
+    "map": lambda: map_figure(
+        [{"position": k, "axis_1": k / 2, "axis_2": k * k / 9} for k in range(5)], shares=[0.7, 0.2]
+    ),
+    "depth": lambda: depth_figure(
+        [{"first": k, "last": k, "depth": 9 - k, "state": "used" if k < 7 else "too shallow"} for k in range(9)],
+        min_depth=3,
+    ),
+    "density": lambda: density_figure(
+        [{"encoding": e, "width": 0.1, "x": [0.1, 0.2], "y": [0.1, 0.3], "pairs": [3, 40]} for e in (HOSTILE, "rope")]
+    ),
+    "lines": lambda: lines_figure(
+        [{"series": s, "x": 2**k, "y": 1 / k, "low": 0.0, "high": 1.0} for s in ("a", HOSTILE) for k in range(1, 5)],
+        name="lines", title="Lines", x="x", y="y", series="series", x_title="x", y_title="y", x_log=True, points=True,
+    ),
+    "layers": lambda: layers_figure(VALUES, title=HOSTILE),
+    "compare": lambda: compare_figure(
+        [
+            {"run": r, "encoding": e, "stress_scaled": s, "low": s, "high": None if s is None else 1.0}
+            for r in (HOSTILE, "b")
+            for e, s in (("rope", 0.5), ("nope", None))
+        ]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_chart_draws_and_its_text_is_text(name: str, tmp_path: Path) -> None:
+    figure: Figure = FIGURES[name]()
+    written = write_figure(figure, tmp_path)
+    assert [Path(n).suffix for n in written] == [".svg", ".pdf", ".png", ".csv"]
+    svg = (tmp_path / written[0]).read_text()
+    assert "<img" not in svg
+    assert "<script" not in svg
+    assert "NaN" not in svg
+    assert (tmp_path / written[1]).read_bytes().startswith(b"%PDF")
+    assert (tmp_path / written[2]).read_bytes().startswith(b"\x89PNG")
+    with (tmp_path / written[3]).open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == len(figure.table)
+    for stored, row in zip(rows, figure.table, strict=True):
+        assert stored == {key: "" if value is None else str(value) for key, value in row.items()}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_spec_has_no_colour_of_its_own_but_scales(name: str) -> None:
+    """Everything else comes from the theme, so that a page can be light or dark."""
+    spec = FIGURES[name]().spec()
+    assert "config" not in spec
+    found = set(re.findall(r"#[0-9a-f]{6}", str({k: v for k, v in spec.items() if k != "datasets"})))
+    assert not found
+
+
+def test_the_scorecard_is_sorted_and_says_what_is_undefined(tmp_path: Path) -> None:
+    figure = FIGURES["scorecard"]()
+    assert [row["encoding"] for row in figure.table] == ["rope", HOSTILE, "nope"]
+    draw(figure, tmp_path / "s.svg")
+    svg = (tmp_path / "s.svg").read_text()
+    assert svg.count(">undefined<") == 1
+    assert ">noise ceiling<" in svg
+    rising = scorecard_figure(
+        [{"name": "a", "pearson": 0.2}, {"name": "b", "pearson": 0.9}, {"name": "c", "pearson": None}], score="pearson"
+    )
+    assert [row["encoding"] for row in rising.table] == ["b", "a", "c"]
+
+
+def test_the_matrix_tells_positions_value_and_depth() -> None:
+    figure = FIGURES["matrix"]()
+    assert figure.table[1] == {"i_first": 0, "i_last": 0, "j_first": 1, "j_last": 2, "depth_i": 9, "depth_j": 8} | {
+        "plug-in": 1.0,
+        "cross-validated": 1.0,
+    }
+    assert len(figure.table) == 6
+    spec = figure.spec()
+    values = [row for rows in spec["datasets"].values() for row in rows]
+    assert {row["i"] for row in values if "i" in row} == {"0", "1-2", "3"}
+    assert {row["depth of j"] for row in values if "j" in row} == {9, 8, 7}
+
+
+def test_the_map_has_one_unit_on_both_axes() -> None:
+    spec = FIGURES["map"]().spec()
+    domains = [spec["layer"][1]["encoding"][axis]["scale"]["domain"] for axis in ("x", "y")]
+    lengths = [high - low for low, high in domains]
+    assert lengths[0] == pytest.approx(lengths[1])
+    assert spec["width"] == spec["height"]
+
+
+def test_undefined_cells_of_the_heat_map_are_grey(tmp_path: Path) -> None:
+    draw(layers_figure(VALUES, title="a & <b>"), tmp_path / "h.svg")
+    svg = (tmp_path / "h.svg").read_text()
+    found = re.findall(r'aria-label="head: (\d); layer: (\d); scaled stress: ([^"]+)"[^>]*fill="([^"]+)"', svg)
+    numbers = {(int(layer), int(head)): float(value) for head, layer, value, _ in found if value != "null"}
+    assert numbers == {cell: value for cell, value in np.ndenumerate(VALUES) if np.isfinite(value)}
+    colours = {(int(layer), int(head)): fill for head, layer, _, fill in found}  # the last drawn is on top
+    assert colours[0, 2] == COLOURS["undefined"]
+    assert colours[0, 0] == "rgb(68, 1, 84)"  # the two ends of viridis
+    assert colours[1, 0] == "rgb(253, 231, 37)"
+    assert "a &amp; &lt;b&gt;" in svg
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+def test_colours_stand_out_from_paper() -> None:
+    """WCAG: 3 to 1 for graphics, 4.5 to 1 for text."""
+    for part, colour in COLOURS.items():
+        ratio = 1.05 / (luminance(colour) + 0.05)
+        if part.startswith("series") or part == "edge":
+            assert ratio >= 3, part
+        if part in ("ink", "muted", "edge"):
+            assert ratio >= 4.5, part
+    assert len(config()["range"]["category"]) == N_SERIES
+
+
+def test_more_series_than_can_be_told_apart_stay_in_the_table() -> None:
+    rows = [{"s": f"s{k}", "x": x, "y": x * k} for k in range(20) for x in (1, 2)]
+    figure = lines_figure(rows, name="n", title="t", x="x", y="y", series="s", x_title="x", y_title="y")
+    drawn = {row["s"] for values in figure.spec()["datasets"].values() for row in values}
+    assert len(drawn) == N_SERIES
+    assert len(figure.table) == 40
+
+
+def test_a_form_that_there_is_not(tmp_path: Path) -> None:
+    with pytest.raises(PosgeomError, match=r"'a\.gif': expected a name that ends in \.svg, \.pdf, \.png"):
+        draw(FIGURES["lag"](), tmp_path / "a.gif")
+
+
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    figure = FIGURES["lag"]()
+    assert with_theme(figure)["config"]["background"] == "white"
+    monkeypatch.setattr(module, "find_spec", lambda _: None)
+    with pytest.raises(PosgeomError, match=r"pip install 'posgeom\[report\]'"):
+        FIGURES["layers"]()
+    with pytest.raises(PosgeomError, match=r"pip install"):
+        draw(figure, Path("never.svg"))

@@ -1,0 +1,110 @@
+"""The page as text: whole, self-contained, and nothing of a corpus in it that is not text."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from posgeom.progress import silent
+from posgeom.report.drawn import save_page
+from posgeom.report.page import render_page
+from posgeom.report.run import Run
+from tests.report.conftest import HOSTILE_CORPUS, HOSTILE_ENCODING
+
+
+class Elements(HTMLParser):
+    """What a browser would make of the page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.text = ""
+        self.in_script = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.in_script = tag == "script"
+        if self.in_script:
+            self.scripts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.in_script = False
+
+    def handle_data(self, data: str) -> None:
+        if self.in_script:
+            self.scripts[-1] += data
+        else:
+            self.text += data
+
+
+@pytest.fixture(scope="module")
+def html(run: Run) -> str:
+    return render_page([run])
+
+
+@pytest.fixture(scope="module")
+def elements(html: str) -> Elements:
+    parser = Elements()
+    parser.feed(html)
+    return parser
+
+
+def test_hostile_names_are_text(elements: Elements) -> None:
+    tags = [tag for tag, _ in elements.tags]
+    assert "img" not in tags
+    assert tags.count("script") == 2
+    assert not [name for _, attributes in elements.tags for name in attributes if name.startswith("on")]
+    assert HOSTILE_CORPUS in elements.text
+    assert HOSTILE_ENCODING in elements.text
+    assert "\n" + HOSTILE_ENCODING not in elements.scripts[1]
+
+
+def test_charts_are_data_that_cannot_end_their_element(html: str, elements: Elements) -> None:
+    charts = json.loads(elements.scripts[0])
+    assert len(charts["charts"]) == 9
+    raw = html[html.index('id="posgeom-charts">') :].split(">", 1)[1].split("</script>", 1)[0]
+    assert not set("<>&\u2028\u2029") & set(raw)
+    assert HOSTILE_ENCODING in json.dumps(charts)
+    places = [attributes["data-chart"] for _, attributes in elements.tags if "data-chart" in attributes]
+    assert places == list(charts["charts"])
+
+
+def test_it_may_load_nothing_and_run_only_its_own_script(html: str, elements: Elements) -> None:
+    policy = next(a["content"] for t, a in elements.tags if t == "meta" and a.get("http-equiv"))
+    assert policy is not None
+    digest = base64.b64encode(hashlib.sha256(elements.scripts[1].encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy
+    assert "unsafe-eval" not in policy
+    for tag, attributes in elements.tags:
+        assert not {"src", "href", "action"} & set(attributes), tag
+    style = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)[0]
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_undefined_scores_and_what_stress_is_not(elements: Elements) -> None:
+    assert "undefined" in elements.text
+    assert "a lower stress is a more faithful geometry, not a better model" in elements.text
+
+
+def test_the_same_run_gives_the_same_page(run: Run, html: str) -> None:
+    assert render_page([run], progress=silent) == html
+
+
+def test_several_runs_side_by_side(run: Run, tmp_path: Path) -> None:
+    other = Run("<b>other</b>", run.scores, run.charts, None)
+    save_page([run, other], tmp_path / "two.html")
+    text = (tmp_path / "two.html").read_text()
+    parser = Elements()
+    parser.feed(text)
+    assert "Position geometry of 2 runs" in parser.text
+    assert "Runs side by side" in parser.text
+    assert "b" not in [tag for tag, _ in parser.tags]
+    assert "<b>other</b>" in parser.text
+    assert len(json.loads(parser.scripts[0])["charts"]) == 1 + 2 * 9

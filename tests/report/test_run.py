@@ -1,0 +1,173 @@
+"""Reading a stored run: what is not one is refused in one line that names the file."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from posgeom.analysis import Analysis
+from posgeom.chart_data import MAX_CELLS, N_BLOCKS, chart_data, geometry_chart_data
+from posgeom.errors import RunError
+from posgeom.report.figures import KINDS, figure_of, figures
+from posgeom.report.run import Run, read_run
+
+
+@pytest.fixture
+def copy(run_dir: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(run_dir, tmp_path / "run"))
+
+
+def change(path: Path, place: list[Any], value: Any) -> None:
+    document = json.loads(path.read_text())
+    part = document
+    for key in place[:-1]:
+        part = part[key]
+    if value is KeyError:
+        del part[place[-1]]
+    else:
+        part[place[-1]] = value
+    path.write_text(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    ("file", "place", "value", "message"),
+    [
+        ("scores.json", ["encodings", 0, "name"], 3, r"scores\.json'\.encodings\[0\]\.name is '3': expected a text"),
+        ("scores.json", ["spectrum"], KeyError, r"scores\.json' has no spectrum: expected a file that posgeom wrote"),
+        ("scores.json", ["corpus", "documents"], True, r"documents is 'True': expected a whole number"),
+        ("scores.json", ["schema_version"], 99, r"schema_version 99: this posgeom reads 1"),
+        ("scores.json", ["encodings", 1, "stress_scaled"], "0", r"expected a number or null"),
+        ("scores.json", ["encodings", 0, "intervals"], [1], r"intervals is '\[1\]': expected an object"),
+        ("charts.json", ["matrix", "first"], [0], r"charts\.json' has columns of unequal length"),
+        ("charts.json", ["map", "axes"], "x", r"axes is 'x': expected a list"),
+        ("charts.json", ["violations", "series", 0, "rates"], [], r"columns of unequal length"),
+    ],
+)
+def test_documents_that_are_not_posgeoms(copy: Path, file: str, place: list[Any], value: Any, message: str) -> None:
+    change(copy / file, place, value)
+    with pytest.raises(RunError, match=message) as caught:
+        read_run(copy)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_are_no_json(copy: Path) -> None:
+    for text in (b"{", b"\xff\xfe", b'{"a": NaN}', b"[" * 100_000, b"[]"):
+        (copy / "scores.json").write_bytes(text)
+        with pytest.raises(RunError, match=r"scores\.json'"):
+            read_run(copy)
+
+
+def test_directories_that_are_no_run(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"is missing: expected a directory that posgeom analyze --out wrote"):
+        read_run(tmp_path / "none")
+    with pytest.raises(RunError, match=r"has no scores\.json and no layers\.json"):
+        read_run(tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(RunError, match=r"is a file"):
+        read_run(tmp_path / "file")
+
+
+def test_without_charts_the_geometry_is_still_drawn(copy: Path, run: Run) -> None:
+    (copy / "charts.json").unlink()
+    old = read_run(copy, "run")
+    assert old.charts is not None
+    assert run.charts is not None
+    for key in ("matrix", "lags", "map"):
+        assert old.charts[key] == run.charts[key]
+    drawn = {figure.name for figure in figures(old)}
+    assert drawn == {"scorecard", "matrix", "lag", "spectrum", "map", "depth"}
+    with pytest.raises(RunError, match=r"'run' has no numbers for density: it has those for scorecard, matrix"):
+        figure_of(old, "density")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda path: (path / "distances.npz").unlink(), r"no charts\.json and no distances\.npz"),
+        (lambda path: (path / "mds.safetensors").write_bytes(b"x"), r"cannot read '.*mds\.safetensors'"),
+        (lambda path: (path / "distances.npz").write_bytes(b"x"), r"cannot read '.*distances\.npz'"),
+        (lambda path: np.savez(path / "distances.npz", positions=np.arange(3)), r"has no depth"),
+        (
+            lambda path: np.savez(path / "distances.npz", positions=[0, 1], depth=[1, 1], plugin_squared=np.eye(3)),
+            r"do not fit each other",
+        ),
+        (
+            lambda path: np.savez(
+                path / "distances.npz", positions=[0, np.nan], depth=[1, 1], plugin_squared=np.eye(2)
+            ),
+            r"positions are not all finite",
+        ),
+    ],
+)
+def test_arrays_that_are_not_posgeoms(copy: Path, spoil: Any, message: str) -> None:
+    (copy / "charts.json").unlink()
+    spoil(copy)
+    with pytest.raises(RunError, match=message):
+        read_run(copy)
+
+
+def test_later_keys_are_drawn_when_they_are_there(copy: Path) -> None:
+    document = json.loads((copy / "scores.json").read_text())
+    n = len(document["spectrum"])
+    axis = {"eigenvalue": 1.0, "low": 0.9, "high": 1.1, "null_mean": 0.0, "null_upper": 0.1, "p_value": 0.05}
+    document |= {
+        "uncertainty": {"level": 0.95, "method": "jackknife", "n_folds": 10},
+        "noise_ceiling": {"stress_scaled": {"value": 0.01, "low": 0.008, "high": 0.02}},
+        "significance": {"significant_rank": 3, "n_null": 20, "signal_share": 0.8, "axes": [axis] * min(n, 5)},
+        "depth_curve": {
+            "depth": [10, 20, 40],
+            "mean_squared": [0.1, 0.2, 0.25],
+            "low": [0.0, 0.1, 0.2],
+            "high": [0.2, 0.3, 0.3],
+            "limit": {"value": 0.3, "low": 0.25, "high": 0.35},
+        },
+        "corpus_monotonicity": {"violation_rate": {"plugin": 0.3, "crossval": 0.2, "significant": None}},
+    }
+    for encoding in document["encodings"]:
+        if encoding["stress_scaled"] is not None:
+            low, high = encoding["stress_scaled"] * 0.9, encoding["stress_scaled"] * 1.1
+            encoding["intervals"] = {"stress_scaled": {"low": low, "high": high, "standard_error": 0.01}}
+    (copy / "scores.json").write_text(json.dumps(document))
+    read = read_run(copy)
+    by_name = {figure.name: figure for figure in figures(read)}
+    assert [row["mean_squared"] for row in by_name["depth-curve"].table] == [0.1, 0.2, 0.25, 0.3, 0.3]
+    assert by_name["scorecard"].table[0]["low"] is not None
+    assert "95% intervals (jackknife)" in by_name["scorecard"].caption
+    assert by_name["spectrum"].table[0]["noise_edge"] == 0.1
+    assert "shuffled positions" in by_name["spectrum"].caption
+    assert "most negative" not in by_name["spectrum"].caption
+
+
+def test_every_kind_has_a_function_of_its_name_or_says_what_there_is(run: Run) -> None:
+    with pytest.raises(RunError, match=r"no chart 'pie': expected one of scorecard, matrix"):
+        figure_of(run, "pie")
+    drawn = [figure.name for figure in figures(run)]
+    assert drawn == [kind for kind in KINDS if kind not in ("layers", "depth-curve")]
+
+
+def test_chart_data_is_small_and_follows_the_scores(analysis: Analysis) -> None:
+    data = chart_data(analysis)
+    assert len(json.dumps(data, allow_nan=False)) < 200_000
+    pairs = 32 * 31 // 2
+    assert all(sum(density["pairs"]) == pairs for density in data["densities"])
+    assert "zero" not in {density["encoding"] for density in data["densities"]}  # it has no scale
+    assert len(data["violations"]["series"]) == 1 + len(analysis.encodings)
+    last = {row["encoding"]: row for row in data["widths"]}
+    for name in ("sinusoidal", "rope", "random", "mds"):
+        assert last[name]["stress_scaled"] == pytest.approx(analysis.scorecard[name].stress_scaled, abs=1e-9)
+
+
+def test_large_matrices_are_averaged() -> None:
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(MAX_CELLS + 1, 3))
+    squared = ((points[:, None] - points) ** 2).sum(axis=2)
+    positions = np.arange(MAX_CELLS + 1) + 5
+    data = geometry_chart_data(positions, np.full(MAX_CELLS + 1, 7), {"plug-in": squared}, points)
+    matrix = data["matrix"]
+    assert len(matrix["first"]) == N_BLOCKS
+    assert (matrix["first"][0], matrix["last"][-1]) == (5, 5 + MAX_CELLS)
+    small = geometry_chart_data(positions[:-1], np.full(MAX_CELLS, 7), {"plug-in": squared[:-1, :-1]}, points[:-1])
+    np.testing.assert_allclose(small["matrix"]["distances"]["plug-in"], np.sqrt(squared[:-1, :-1]), rtol=1e-5)

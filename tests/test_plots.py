@@ -1,0 +1,45 @@
+"""`posgeom.plots`: charts for notebooks, of stored runs and of analyses in memory alike."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import posgeom as pg
+from posgeom.errors import RunError
+from posgeom.report.files import save
+from posgeom.report.run import read_run
+from posgeom.studies.synthetic import synthetic
+
+
+@pytest.fixture(scope="module")
+def analysis() -> pg.Analysis:
+    return pg.analyze(synthetic().counts, n_dims=8, ranks=[2])
+
+
+def test_a_stored_run_gives_the_charts_of_the_analysis(analysis: pg.Analysis, tmp_path: Path) -> None:
+    save(analysis, tmp_path)
+    stored = read_run(tmp_path)
+    for name in set(pg.plots.__all__) - {"KINDS", "figure", "save_page", "layers", "depth_curve"}:
+        draw = getattr(pg.plots, name)
+        charts = [draw(run).to_dict() for run in (analysis, stored)]
+        assert all(chart == charts[0] for chart in charts), name
+        assert charts[0]["config"]["background"] == "white"
+    assert pg.plots.depth(str(tmp_path)).to_dict() == pg.plots.depth(tmp_path).to_dict()
+    assert len(pg.plots.figure(analysis, "matrix").table) == 32 * 33 // 2
+    with pytest.raises(RunError, match="has no numbers for layers"):
+        pg.plots.layers(analysis)
+
+
+def test_there_is_a_function_for_every_kind() -> None:
+    names = {kind.replace("-", "_") for kind in pg.plots.KINDS} - {"map"} | {"map_of_positions"}
+    assert names == set(pg.plots.__all__) - {"KINDS", "figure", "save_page"}
+
+
+def test_it_is_read_when_it_is_asked_for() -> None:
+    code = "import sys, posgeom; a = 'posgeom.plots' in sys.modules; posgeom.plots; print(a, 'altair' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False False"
+    with pytest.raises(AttributeError, match="no attribute 'plot'"):
+        pg.plot  # noqa: B018
