@@ -1,7 +1,7 @@
 """The main job in one call: from a corpus to a scored geometry."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeGuard
@@ -19,15 +19,20 @@ from posgeom.encodings.learned import learned
 from posgeom.encodings.registry import build_encoding, check_spec
 from posgeom.errors import EncodingError, PosgeomError
 from posgeom.geometry.build import EmptyPolicy, Estimator, Geometry, geometry
+from posgeom.geometry.depth_curve import DepthCurve, depth_curve
+from posgeom.geometry.metrics import metric_named
+from posgeom.geometry.significance import Significance, significance
 from posgeom.notes import notes_on
 from posgeom.progress import ProgressHook, silent
-from posgeom.scores.scorecard import Scorecard, scorecard
+from posgeom.scores.order import CorpusOrder, corpus_order
+from posgeom.scores.scorecard import DEFAULT_LEVEL, Method, Scorecard, scorecard
 
 Convention = Literal["sound", "paper"]
 EncodingLike = str | Encoding | NDArray[Any] | Callable[..., Any]
 
 DEFAULT_N_DIMS = 768
 DEFAULT_RANKS = (1, 2, 3, 8, 16, 32)
+DEFAULT_NULL_REPLICATES = 5
 DEFAULT_ENCODINGS = (
     "sinusoidal",
     "rope",
@@ -64,6 +69,14 @@ class Analysis:
     seed : int
     notes : tuple of str
         What a reader of the numbers should know.
+    level : float or None
+        Of the intervals; None where they were not wanted.
+    significance : Significance or None
+        Axes against null corpora; None where these were not counted, or too few folds hold documents.
+    depth_curve : DepthCurve or None
+        What more or less text shows; None for plug-in distances, and where intervals were not wanted.
+    order : CorpusOrder
+        Monotonicity violations of the corpus's own distances.
     """
 
     counts: PositionCounts
@@ -73,7 +86,11 @@ class Analysis:
     convention: Convention
     n_dims: int
     seed: int
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...]
+    level: float | None
+    significance: Significance | None
+    depth_curve: DepthCurve | None
+    order: CorpusOrder
 
     def _repr_html_(self) -> str:
         return self.geometry._repr_html_() + self.scorecard._repr_html_()
@@ -97,6 +114,9 @@ def analyze(
     min_depth: int | None = None,
     metric: str = "hellinger",
     n_folds: int | None = None,
+    level: float | None = DEFAULT_LEVEL,
+    interval_method: Method = "jackknife",
+    null_replicates: int | None = None,
     column: str | int | None = None,
     group: str | int | None = None,
     options: ReadOptions | None = None,
@@ -133,8 +153,15 @@ def analyze(
         paper's plug-in estimate with empty positions uniform and no minimum depth.
     estimator, empty, min_depth, metric
         See `geometry`.
+    level : float, optional
+        Of the intervals, between 0 and 1; None leaves out intervals, null corpora and the depth curve.
+    interval_method : {"jackknife", "bootstrap"}
+        See `scorecard`.
+    null_replicates : int, optional
+        Null corpora to count in the same pass, which tell how many axes are more than noise. By default 5, and none
+        where distances are plug-in; fixed when counts were made.
     seed : int
-        Splits, and whatever encodings draw.
+        Splits, null corpora, and whatever encodings draw.
     progress : callable
         Called as ``progress(stage, done, total)``.
 
@@ -156,12 +183,15 @@ def analyze(
         fixed = {"tokenizer": tokenizer, "n_positions": n_positions, "n_folds": n_folds, "column": column}
         fixed |= {"group": group, "options": options, "tokenizer_engine": tokenizer_engine, "workers": workers}
         fixed |= {"engine": engine, "scheduler": scheduler, "run_dir": run_dir, "partition_size": partition_size}
-        fixed |= {"recount_changed": recount_changed or None}
+        fixed |= {"recount_changed": recount_changed or None, "null_replicates": null_replicates}
         for name, value in fixed.items():
             if value is not None:
                 raise PosgeomError(f"{name} was fixed when the counts were made: leave it out, or count again")
         counts = corpus
     else:
+        if null_replicates is None:
+            wanted = level is not None and _is_crossval(metric, estimator, convention)
+            null_replicates = DEFAULT_NULL_REPLICATES if wanted else 0
         counts = count(
             corpus,
             tokenizer,
@@ -177,6 +207,8 @@ def analyze(
             run_dir=run_dir,
             partition_size=partition_size,
             recount_changed=recount_changed,
+            null_replicates=null_replicates,
+            seed=seed,
             progress=progress,
         )
     given = {"estimator": estimator, "empty": empty, "min_depth": min_depth}
@@ -196,10 +228,31 @@ def analyze(
             chosen.append(learned(item, n_positions=counts.n_positions, name=f"encodings[{i}]"))
     if not chosen:
         raise EncodingError("no encoding to score: name one with --encoding, or keep the default ones")
-    card = scorecard(chosen, shape, progress=progress)
-    notes = notes_on(shape, card, n_dims, default_encodings=default_encodings)
+    card = scorecard(chosen, shape, level=level, method=interval_method, progress=progress)
+    tested = None if level is None else significance(counts, shape, progress=progress)
+    curve = None if level is None else depth_curve(counts, shape, progress=progress)
+    order = corpus_order(shape, tested)
+    notes = notes_on(shape, card, n_dims, default_encodings=default_encodings, tested=tested, curve=curve, level=level)
     notes += tuple(f"Tokenizer engine: {note}." for note in counts.engine_notes)
-    return Analysis(counts, shape, tuple(chosen), card, convention, n_dims, seed, notes)
+    return Analysis(
+        counts,
+        shape,
+        tuple(chosen),
+        card,
+        convention,
+        n_dims,
+        seed,
+        notes,
+        level=level,
+        significance=tested,
+        depth_curve=curve,
+        order=order,
+    )
+
+
+def _is_crossval(metric: str, estimator: Estimator | None, convention: Convention) -> bool:
+    chosen = CONVENTIONS[convention]["estimator"] if estimator is None else estimator
+    return chosen != "plugin" and metric_named(metric).crossval_scale is not None
 
 
 def _default_specs(shape: Geometry, n_dims: int, ranks: Sequence[int] | None) -> list[str]:

@@ -2,6 +2,8 @@
 
 from posgeom.geometry.build import MAX_RANK_POSITIONS, Geometry
 from posgeom.geometry.depth import ENOUGH
+from posgeom.geometry.depth_curve import DepthCurve
+from posgeom.geometry.significance import FEWEST_NULLS, Significance
 from posgeom.messages import printable
 from posgeom.scores.scorecard import Scorecard
 
@@ -9,7 +11,20 @@ LARGE_NEGATIVE_MASS, RESOLVED, FEW_FOLDS = 0.05, 0.9, 6
 """When a note says so: share of the spectrum, self-affinity, and folds that hold documents."""
 
 
-def notes_on(shape: Geometry, card: Scorecard, n_dims: int, *, default_encodings: bool) -> tuple[str, ...]:
+GROWING = 0.05
+"""Growth of the mean squared distance over the last step of depth beyond which more text is said to show more."""
+
+
+def notes_on(
+    shape: Geometry,
+    card: Scorecard,
+    n_dims: int,
+    *,
+    default_encodings: bool,
+    tested: Significance | None = None,
+    curve: DepthCurve | None = None,
+    level: float | None = None,
+) -> tuple[str, ...]:
     """What a reader of the numbers should know: first what always holds, then what this corpus calls for.
 
     Parameters
@@ -20,6 +35,10 @@ def notes_on(shape: Geometry, card: Scorecard, n_dims: int, *, default_encodings
         Width d that was asked for.
     default_encodings : bool
         Whether the default encodings were wanted.
+    tested : Significance, optional
+    curve : DepthCurve, optional
+    level : float, optional
+        Of the intervals; None where they were not wanted.
 
     Returns
     -------
@@ -37,15 +56,20 @@ def notes_on(shape: Geometry, card: Scorecard, n_dims: int, *, default_encodings
             "Compare encodings by scaled stress. random is nearly equidistant: an encoding that is not below it says "
             "no more of this geometry than equal distances do."
         )
-    notes.append("Scores carry no intervals yet: small differences may be chance.")
+    notes += _on_errors(shape, card, tested, level)
     for row in card:
         if row.negative_mass:
             notes.append(
                 f"{printable(row.name)}: {row.negative_mass:.1%} of the spectrum of its bias is negative, which no "
                 "distances can have; its classical MDS leaves that part out."
             )
-    if any(name == "mds" or name.startswith("mds:") for name in names):
+    samples = {row.sample for row in card}
+    if "in" in samples:
         notes.append("mds is fitted to the distances it is scored on, so its scores are in-sample.")
+    if "out" in samples:
+        notes.append(
+            "mds is fitted on one half of the corpus and its stress and correlations are those against the other half."
+        )
     if "mds" in names and shape.spectrum.negative_mass > LARGE_NEGATIVE_MASS:
         notes.append(
             f"{shape.spectrum.negative_mass:.0%} of the spectrum is negative, which no coordinates can have: full mds "
@@ -58,12 +82,12 @@ def notes_on(shape: Geometry, card: Scorecard, n_dims: int, *, default_encodings
     if shape.self_affinity is not None and shape.self_affinity < RESOLVED:
         notes.append(
             f"Two halves of the corpus agree on a position's tokens to {shape.self_affinity:.2f} (1: all resolved): "
-            "many tokens are seen about once, and differences that rest on them are not detected. More text resolves "
-            "more."
+            "many tokens are seen about once, and differences that rest on them are not detected."
         )
+    notes += _on_depth(curve, level)
     if shape.depth is not None and shape.depth < ENOUGH:
         notes.append(
-            f"Each half of the corpus has only {shape.depth} sequences at the shallowest position: distances are "
+            f"Each part of the corpus has only {shape.depth} sequences at the shallowest position: distances are "
             "imprecise. More text, or a higher --min-depth, would help."
         )
     if shape.estimator == "crossval" and shape.n_folds_used < FEW_FOLDS:
@@ -84,3 +108,43 @@ def notes_on(shape: Geometry, card: Scorecard, n_dims: int, *, default_encodings
             "the used ones is."
         )
     return tuple(notes)
+
+
+def _on_errors(shape: Geometry, card: Scorecard, tested: Significance | None, level: float | None) -> list[str]:
+    if shape.estimator == "plugin":
+        return ["Scores against plug-in distances carry no intervals: their bias is larger than their chance error."]
+    if level is None:
+        return ["Intervals were not asked for: small differences may be chance."]
+    notes = []
+    if card.level is None:
+        notes.append(
+            "Scores carry no intervals: that takes four folds with documents and four positions, and distances at a "
+            "common depth."
+        )
+    if tested is None:
+        notes.append(
+            f"The significant rank is not known: that takes {FEWEST_NULLS} null corpora or more (--null), counted in "
+            "the same pass."
+        )
+    elif tested.rank == 0:
+        notes.append(
+            "No axis of this geometry is more than noise and the lengths of documents produce: nothing here says that "
+            "position matters, and scores say nothing about encodings."
+        )
+    return notes
+
+
+def _on_depth(curve: DepthCurve | None, level: float | None) -> list[str]:
+    limit = None if curve is None or level is None else curve.limit(level)
+    if curve is None or limit is None:
+        return []
+    before, last = curve.points[-2:]
+    growth = (last.mean_squared - before.mean_squared) / last.mean_squared if last.mean_squared > 0 else 0
+    if growth <= GROWING:
+        return []
+    note = (
+        f"More text would show more: the mean squared distance grows from {before.mean_squared:.4f} to "
+        f"{last.mean_squared:.4f} between depths {before.depth:,} and {last.depth:,}; with unlimited text it would be "
+        f"between {limit[1]:.4f} and {limit[2]:.4f}."
+    )
+    return [note]

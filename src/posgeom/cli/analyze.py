@@ -18,6 +18,7 @@ from posgeom.report.charts.figure import can_draw
 from posgeom.report.drawn import FIGURES, REPORT, draw_run
 from posgeom.report.files import FILE_NAMES, dump_json, staged_directory, write_files
 from posgeom.report.table import print_analysis
+from posgeom.scores.scorecard import DEFAULT_LEVEL
 
 EPILOG = """Examples:
 
@@ -124,7 +125,27 @@ def command(
     run_dir: o.RunDirOption = None,
     partition_size: o.PartitionSizeOption = None,
     recount_changed: o.RecountChangedOption = False,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of splits and random encodings.")] = 0,
+    level: Annotated[
+        float, typer.Option("--level", metavar="P", help="Level of the intervals, between 0 and 1.")
+    ] = DEFAULT_LEVEL,
+    intervals: Annotated[
+        Literal["jackknife", "bootstrap", "none"],
+        typer.Option(
+            "--intervals", metavar="HOW", help="jackknife or bootstrap over folds, or none: no errors at all."
+        ),
+    ] = "jackknife",
+    null: Annotated[
+        int | None,
+        typer.Option(
+            "--null",
+            metavar="R",
+            help="Null corpora to count in the same pass, to tell axes from noise. Default: 5.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="S", help="Seed of splits, null corpora and random encodings.")
+    ] = 0,
     quiet: o.QuietOption = False,
     verbose: o.VerboseOption = False,
 ) -> None:
@@ -165,6 +186,9 @@ def command(
             min_depth=min_depth,
             metric=metric,
             n_folds=None if counts else folds,
+            level=None if intervals == "none" else level,
+            interval_method="jackknife" if intervals == "none" else intervals,
+            null_replicates=null,
             options=None if counts else read_options,
             tokenizer_engine=None if counts else tokenizer_engine,
             workers=workers,

@@ -20,6 +20,7 @@ _FIXED_BY_COUNTING = {
     "whole_files": "--whole-files",
     "utf8_errors": "--utf8-errors",
     "tokenizer_engine": "--tokenizer-engine",
+    "null": "--null",
     "workers": "--workers",
     "engine": "--engine",
     "scheduler": "--scheduler",

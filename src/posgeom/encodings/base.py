@@ -13,6 +13,7 @@ from posgeom.encodings.checks import as_matrix, check_n_positions
 from posgeom.encodings.lags import lag_span, spread_lags
 from posgeom.encodings.rotation import Rotation
 from posgeom.errors import EncodingError
+from posgeom.geometry.build import Geometry
 from posgeom.geometry.distance_matrix import check_matrix_fits
 from posgeom.geometry.euclidean import euclidean_distances
 
@@ -38,12 +39,16 @@ class Encoding(ABC):
         What the scheme adds to attention logits, where it is a bias.
     rotation : Rotation or None
         What it does to queries and keys, where it is rotary.
+    refit : callable or None
+        How to build it again from another geometry, where it is fitted to one: scores then fit it on one half of the
+        corpus and score it on the other.
     scheme : str or None
         Name it was built by, and `options` all its options, where `build_encoding` built it.
     """
 
     bias: Bias | None = None
     rotation: Rotation | None = None
+    refit: "Callable[[Geometry], Encoding] | None" = None
     scheme: str | None = None
     options: Mapping[str, Any] = MappingProxyType({})
 

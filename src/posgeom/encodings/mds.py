@@ -27,7 +27,8 @@ def mds(
 ) -> Encoding:
     """Coordinates that reproduce a geometry, from its leading axes (Algorithm 1 of the paper).
 
-    It is fitted to the geometry that scores refer to, so its scores are in-sample. Masked positions have no
+    It is fitted to the geometry that scores refer to. Against a cross-validated geometry, scores fit it on one half of
+    the corpus and score it on the other; against a plug-in one they are in-sample. Masked positions have no
     vector, unless `missing` or `beyond` give them one.
 
     Parameters
@@ -79,7 +80,9 @@ def mds(
         places = np.clip(np.arange(n), positions[0], positions[-1]).astype(np.float64)
         axes, positions = interpolate_rows(axes, positions.astype(np.float64), places, missing), np.arange(n)
     width = n_dims or kept
-    return PointEncoding("mds", axes @ _MAPS[columns](width, kept, seed).T, positions, n)
+    encoding = PointEncoding("mds", axes @ _MAPS[columns](width, kept, seed).T, positions, n)
+    encoding.refit = lambda shape: mds(shape, n_dims, rank=rank, seed=seed)  # distances do not depend on the columns
+    return encoding
 
 
 def _extended(

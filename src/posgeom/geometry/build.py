@@ -9,18 +9,14 @@ from numpy.typing import NDArray
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.errors import GeometryError
-from posgeom.geometry.crossval import (
-    DEFAULT_N_SPLITS,
-    balanced_splits,
-    crossval_gram,
-    half_depths,
-    squared_distances,
-)
-from posgeom.geometry.depth import Selection, select_positions
-from posgeom.geometry.distance_matrix import DistanceMatrix, check_matrix_fits
+from posgeom.geometry.crossval import DEFAULT_N_SPLITS, balanced_splits, crossval_gram, squared_distances
+from posgeom.geometry.depth import Selection, choose_min_depth, select_positions
+from posgeom.geometry.distance_matrix import DistanceMatrix, check_matrix_fits, full_matrix, upper_pairs
 from posgeom.geometry.distributions import position_distributions
+from posgeom.geometry.fold_pairs import FoldPairs, block_depths, choose_blocks, fold_pairs, pairwise_mean
 from posgeom.geometry.mds import MDS, Spectrum, classical_mds, spectrum_of
 from posgeom.geometry.metrics import Metric, metric_named
+from posgeom.geometry.noise import NoiseModel, noise_model
 from posgeom.html_table import html_table
 from posgeom.progress import ProgressHook, silent
 from posgeom.seeds import make_rng
@@ -42,10 +38,10 @@ class Geometry:
     plugin : DistanceMatrix
         Distances between observed token frequencies at full depth; biased upwards by sampling noise.
     crossval : DistanceMatrix or None
-        Cross-validated distances at `depth`; None when the estimator is the plug-in one.
+        Cross-validated distances at `depth` from all pairs of `blocks`; None when the estimator is the plug-in one.
     crossval_full_depth : DistanceMatrix or None
-        The same without rarefaction: comparable with the plug-in mean, but not between positions whose depths
-        differ.
+        Cross-validated between halves of the corpus without rarefaction: it resolves most tokens and is comparable with
+        the plug-in mean, but not between positions whose depths differ, and it is noisier.
     estimator : str
         Which of these `distances` is: ``"crossval"`` or ``"plugin"``.
     empty : str
@@ -54,7 +50,7 @@ class Geometry:
     selection : Selection
         Used and masked positions.
     depth : int or None
-        Sequences per position in each half that counts were rarefied to; None where they were not.
+        Sequences per position in each block that counts were rarefied to; None where they were not.
     rank : int or None
         Rank of B for the plug-in distances over every position with data and, where there are empty positions,
         the uniform distribution that stands for them (the paper's rank, whatever the policy here). None, for
@@ -68,8 +64,15 @@ class Geometry:
         other, at full depth: 1 when both halves see every token often. What is missing to 1 is not resolved, and
         differences that rest on it are not detected. None for the plug-in estimator.
     n_folds, n_folds_used, n_splits, seed : int
-        Folds of the counts, those of them that hold documents, splits averaged over (0 for the plug-in estimator)
-        and the seed that chose them.
+        Folds of the counts, those of them that hold documents, splits into halves averaged over at full depth (0 for
+        the plug-in estimator) and the seed that chose them.
+    blocks : tuple of tuple of int
+        The folds, or unions of folds, whose pairs are multiplied; empty where there are none.
+    fold_pairs : FoldPairs or None
+        What each pair of blocks gave: the base of standard errors. None without blocks, or where it takes too much
+        memory.
+    noise : NoiseModel or None
+        Sampling noise of `crossval`, where the blocks tell it.
     """
 
     plugin: DistanceMatrix
@@ -88,6 +91,9 @@ class Geometry:
     n_folds_used: int
     n_splits: int
     seed: int
+    blocks: tuple[tuple[int, ...], ...] = ()
+    fold_pairs: FoldPairs | None = None
+    noise: NoiseModel | None = None
 
     def __repr__(self) -> str:
         return (
@@ -175,9 +181,9 @@ def geometry(
         Whether cross-validated frequencies are rarefied to the depth of the shallowest used position, so that
         unequal depth is not mistaken for distance.
     n_splits : int
-        Balanced splits of the folds to average over.
+        Balanced splits into halves to average over, for the distances at full depth.
     seed : int
-        Chooses the splits.
+        Chooses these splits.
     progress : callable
         Called as ``progress(stage, done, total)``.
 
@@ -194,34 +200,34 @@ def geometry(
     chosen = metric_named(metric)
     estimator = _check_choices(chosen, estimator, empty, depth, n_splits)
     make_rng(seed)  # a bad seed is an error even where nothing is drawn
-    splits = []
-    half_depth = None
+    blocks: tuple[tuple[int, ...], ...] = ()
+    block_depth = None
     if estimator == "crossval":
-        if counts.n_folds < 2:
-            raise GeometryError("1 fold: cross-validation needs at least 2; use more --folds or --estimator plugin")
-        folds = np.flatnonzero(counts.depth_by_fold.any(axis=1)).tolist()
-        splits = balanced_splits(folds, n_splits, seed)
-        half_depth = half_depths(counts, splits)
-    selection = select_positions(counts.depth, min_depth=min_depth, empty=empty, half_depth=half_depth)
+        threshold = choose_min_depth(counts.depth) if min_depth is None else min_depth
+        deep = counts.depth[counts.depth >= max(threshold, 1)]
+        blocks = tuple(choose_blocks(counts, int(deep.min(initial=counts.depth.max()))))
+        block_depth = block_depths(counts, blocks).min(axis=0)
+    selection = select_positions(counts.depth, min_depth=min_depth, empty=empty, block_depth=block_depth)
     positions = selection.positions
     check_matrix_fits(positions.size)
     plugin, rank = _plugin(counts, chosen, selection)
-    crossval = full_depth = None
+    crossval = full_depth = pairs = noise = None
     common_depth = self_affinity = None
-    if estimator == "crossval" and half_depth is not None and chosen.crossval_scale is not None:
-        occupied = counts.depth[positions] > 0
-        if depth == "common" and occupied.any():
-            common_depth = int(half_depth[positions[occupied]].min())
-
-        def estimate(gram: NDArray[np.float64]) -> DistanceMatrix:
-            squared = squared_distances(gram) * (chosen.crossval_scale or 1)
-            return DistanceMatrix.from_squared(squared, positions, metric, "crossval", counts.depth[positions])
-
+    n_halvings = 0
+    if block_depth is not None and chosen.crossval_scale is not None:
+        scale, sizes = chosen.crossval_scale, counts.depth[positions]
+        occupied = sizes > 0
+        splits = balanced_splits([fold for block in blocks for fold in block], n_splits, seed)
+        n_halvings = len(splits)
         gram = crossval_gram(counts, positions, splits, None, progress=progress)
         self_affinity = float(np.diagonal(gram)[occupied].mean())
-        crossval = full_depth = estimate(gram)
-        if common_depth is not None:
-            crossval = estimate(crossval_gram(counts, positions, splits, common_depth, progress=progress))
+        squared = squared_distances(gram) * scale
+        crossval = full_depth = DistanceMatrix.from_squared(squared, positions, metric, "crossval", sizes)
+        if depth == "common" and occupied.any():
+            common_depth = int(block_depth[positions[occupied]].min())
+            pairs = fold_pairs(counts, positions, blocks, common_depth, progress=progress, scale=scale)
+            noise = None if pairs is None else noise_model(pairs)
+            crossval = _from_pairs(counts, positions, blocks, common_depth, metric, scale, pairs, noise)
     return Geometry(
         plugin=plugin,
         crossval=crossval,
@@ -237,9 +243,30 @@ def geometry(
         self_affinity=self_affinity,
         n_folds=counts.n_folds,
         n_folds_used=int(counts.depth_by_fold.any(axis=1).sum()),
-        n_splits=len(splits),
+        n_splits=n_halvings,
         seed=seed,
+        blocks=blocks,
+        fold_pairs=pairs,
+        noise=noise,
     )
+
+
+def _from_pairs(
+    counts: PositionCounts,
+    positions: NDArray[np.int64],
+    blocks: tuple[tuple[int, ...], ...],
+    depth: int,
+    metric: str,
+    scale: float,
+    pairs: FoldPairs | None,
+    noise: NoiseModel | None,
+) -> DistanceMatrix:
+    """Distances from all pairs of blocks, corrected where their noise is known."""
+    m = positions.size
+    mean = None if pairs is None else full_matrix(pairs.mean, m)
+    squared = pairwise_mean(counts, positions, blocks, depth) * scale if mean is None else mean
+    corrected = None if noise is None else full_matrix(noise.roots(upper_pairs(squared)), m)
+    return DistanceMatrix.from_squared(squared, positions, metric, "crossval", counts.depth[positions], corrected)
 
 
 def _check_choices(

@@ -23,7 +23,7 @@ from posgeom.geometry.sparse_rows import append_row, divide_rows, row_sums
 from posgeom.progress import ProgressHook, silent
 from posgeom.seeds import make_rng
 
-DEFAULT_N_SPLITS = 20
+DEFAULT_N_SPLITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +135,13 @@ def crossval_gram(
     """
     occupied = counts.depth[positions] > 0
     used = [matrix[positions[occupied]] for matrix in counts.fold_matrices]
-    uniform = None if occupied.all() else _uniform_roots(counts, depth)
+    uniform = None if occupied.all() else uniform_roots(counts, depth)
     n_rows = int(occupied.sum()) + (uniform is not None)
     gram = np.zeros((n_rows, n_rows))
     stage = "cross-validating" if depth is None else "cross-validating at common depth"
     for done, split in enumerate(splits):
         progress(stage, done, len(splits))
-        a, b = (_square_roots(_total(used, half), depth, uniform) for half in (split.a, split.b))
+        a, b = (_square_roots(total_of(used, half), depth, uniform) for half in (split.a, split.b))
         gram += cross_gram(a, b)
     progress(stage, len(splits), len(splits))
     gram = (gram + gram.T) / (2 * len(splits))
@@ -149,7 +149,8 @@ def crossval_gram(
     return np.asarray(gram[np.ix_(row_of_position, row_of_position)])
 
 
-def _total(matrices: list[scipy.sparse.csr_array], folds: tuple[int, ...]) -> scipy.sparse.csr_array:
+def total_of(matrices: list[scipy.sparse.csr_array], folds: tuple[int, ...]) -> scipy.sparse.csr_array:
+    """Counts of some folds together."""
     total = matrices[folds[0]]
     for fold in folds[1:]:
         total = total + matrices[fold]
@@ -164,7 +165,7 @@ def _square_roots(
     return roots if uniform is None else append_row(roots, uniform)
 
 
-def _uniform_roots(counts: PositionCounts, depth: int | None) -> NDArray[np.float64]:
+def uniform_roots(counts: PositionCounts, depth: int | None) -> NDArray[np.float64]:
     """What a sample of `depth` tokens of the uniform distribution shows in expectation."""
     n_seen = int(counts.distinct_tokens.size)
     if depth is None:

@@ -44,7 +44,7 @@ class Selection:
     empty : ndarray of int
         Positions without data. They are among `positions` under the policy ``"uniform"``.
     shallow : ndarray of int
-        Positions with data, but with less than the minimum depth (or none in some half of the corpus); masked.
+        Positions with data, but with less than the minimum depth (or none in some fold); masked.
     min_depth : int
     chosen_automatically : bool
     """
@@ -61,7 +61,7 @@ def select_positions(
     *,
     min_depth: int | None,
     empty: str,
-    half_depth: NDArray[np.int64] | None,
+    block_depth: NDArray[np.int64] | None,
 ) -> Selection:
     """Choose the positions that take part.
 
@@ -73,8 +73,8 @@ def select_positions(
         None chooses by `choose_min_depth`.
     empty : str
         ``"mask"`` leaves positions without data out, ``"uniform"`` keeps them as the uniform distribution.
-    half_depth : ndarray of int or None, shape (n,)
-        Smallest depth in any half of any split, when the estimator is cross-validated.
+    block_depth : ndarray of int or None, shape (n,)
+        Smallest depth in any block of folds, when the estimator is cross-validated.
 
     Returns
     -------
@@ -89,8 +89,8 @@ def select_positions(
         raise GeometryError(f"minimum depth {min_depth}: expected at least 1")
     threshold = choose_min_depth(depth) if min_depth is None else min_depth
     deep = enough = depth >= threshold
-    if half_depth is not None:
-        deep = enough & (half_depth > 0)
+    if block_depth is not None:
+        deep = enough & (block_depth > 0)
     is_empty = depth == 0
     used = deep | is_empty if empty == "uniform" else deep
     if int(used.sum()) < 2:
@@ -98,7 +98,7 @@ def select_positions(
             found = f"{int(enough.sum())} of {depth.size} positions have {threshold} sequences or more"
             way_out = f"the deepest has {int(depth.max())}; lower --min-depth or add text"
         else:
-            found = f"{int(deep.sum())} of {depth.size} positions have a sequence in every half of the corpus"
+            found = f"{int(deep.sum())} of {depth.size} positions have a sequence in every fold"
             way_out = "add text, or use fewer --folds or --estimator plugin"
         raise GeometryError(f"{found}: a geometry needs 2; {way_out}")
     return Selection(

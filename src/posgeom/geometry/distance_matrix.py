@@ -42,6 +42,16 @@ def check_matrix_fits(n: int, n_matrices: int = 1) -> None:
         )
 
 
+def full_matrix(pairs: NDArray[np.float64], m: int) -> NDArray[np.float64]:
+    """The symmetric matrix with a zero diagonal whose `upper_pairs` are these, shape (m, m)."""
+    out = np.zeros((m, m))
+    start = 0
+    for i in range(m - 1):
+        out[i, i + 1 :] = out[i + 1 :, i] = pairs[start : start + m - 1 - i]
+        start += m - 1 - i
+    return out
+
+
 def upper_pairs(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Entries of the pairs i < j of a square matrix, row by row, shape (m (m - 1) / 2,).
 
@@ -75,6 +85,9 @@ class DistanceMatrix:
     squared : ndarray of float, shape (m, m)
         Squared distances as estimated; by default the squares of `values`. An unbiased estimate may be
         negative, and stays so here; in `values` it is 0.
+    corrected : ndarray of float, shape (m, m)
+        Distances whose sums over pairs are free of noise bias (see `posgeom.geometry.noise`), by default `values`:
+        what stress and Pearson correlation are made of. Single ones may be negative.
     """
 
     values: NDArray[np.float64]
@@ -83,16 +96,21 @@ class DistanceMatrix:
     estimator: str
     depth: NDArray[np.int64] | None = None
     squared: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False)
+    corrected: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False)
 
     def __post_init__(self) -> None:
         values = _symmetric(self.values, "distance matrix")
         if (values < 0).any():
             raise GeometryError(f"a distance is negative ({values.min():g}): expected 0 or more")
         squared = values**2 if not self.squared.size else _symmetric(self.squared, "squared distances")
+        # The same array where nothing is corrected, so that this can be asked by `is`.
+        plain = not self.corrected.size or self.corrected is self.values
+        corrected = values if plain else _symmetric(self.corrected, "corrected distances")
         positions = np.asarray(self.positions, np.int64)
         if positions.shape != values.shape[:1] or (np.diff(positions) <= 0).any():
             raise GeometryError(f"positions must be {values.shape[0]} increasing numbers, one per row of the matrix")
-        for name, array in (("values", values), ("squared", squared), ("positions", positions)):
+        arrays = {"values": values, "squared": squared, "corrected": corrected, "positions": positions}
+        for name, array in arrays.items():
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
@@ -104,13 +122,14 @@ class DistanceMatrix:
         metric: str,
         estimator: str,
         depth: NDArray[np.int64] | None = None,
+        corrected: NDArray[np.float64] | None = None,
     ) -> "DistanceMatrix":
         """Build from squared distances, which may be negative where the estimator is unbiased.
 
         Parameters
         ----------
         squared : array_like, shape (m, m)
-        positions, metric, estimator, depth
+        positions, metric, estimator, depth, corrected
             As the attributes.
 
         Returns
@@ -118,7 +137,8 @@ class DistanceMatrix:
         DistanceMatrix
         """
         array = np.asarray(squared, np.float64)
-        return cls(np.sqrt(np.maximum(array, 0)), positions, metric, estimator, depth, array)
+        values = np.sqrt(np.maximum(array, 0))
+        return cls(values, positions, metric, estimator, depth, array, values if corrected is None else corrected)
 
     def __repr__(self) -> str:
         return f"<DistanceMatrix: {self.metric}, {self.estimator}, {len(self):,} positions>"

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from posgeom.geometry.distance_matrix import DistanceMatrix, upper_pairs
 from posgeom.geometry.euclidean import euclidean_distances
-from posgeom.scores.correlation import pearson
+from posgeom.scores.correlation import pearson_against
 from posgeom.scores.effective_rank import effective_rank
 from posgeom.scores.monotonicity import monotonicity
-from posgeom.scores.stress import stress_of_pairs
+from posgeom.scores.stress import stress_against
 
 N_SINGULAR_VALUES = 8
 """Leading singular values kept."""
@@ -69,15 +69,15 @@ def score_projection(
     ProjectionScores
     """
     distances = euclidean_distances(projected(points, query, key))
-    pairs, wanted = upper_pairs(distances), upper_pairs(target.values)
-    stress = stress_of_pairs(pairs, wanted)
+    pairs = upper_pairs(distances)
+    stress = stress_against(pairs, target)
     norm, symmetric = _norm_and_symmetry(query, key)
     values = _singular_values(points @ query.T, points @ key.T)
     return ProjectionScores(
         stress_raw=stress.raw,
         stress_scaled=stress.scaled,
         scale=stress.scale,
-        pearson=pearson(pairs, wanted),
+        pearson=pearson_against(pairs, target),
         violation_rate=monotonicity(distances, target.positions).violation_rate,
         norm=norm,
         symmetric_share=symmetric,

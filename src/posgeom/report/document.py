@@ -6,8 +6,12 @@ from typing import Any
 
 from posgeom.analysis import Analysis
 from posgeom.geometry.build import Geometry
+from posgeom.geometry.depth_curve import DepthCurve
+from posgeom.geometry.significance import Significance
+from posgeom.scores.interval import mean_interval
+from posgeom.scores.scorecard import Scorecard
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def to_document(analysis: Analysis) -> dict[str, Any]:
@@ -41,7 +45,14 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
         "n_positions": counts.n_positions,
         "vocab_size": counts.vocab_size,
         "n_dims": analysis.n_dims,
-        **_geometry(geometry),
+        **_geometry(geometry, analysis.level),
+        "noise_share": _noise_share(geometry, analysis.level),
+        "corpus_violation_rate": asdict(analysis.order),
+        "uncertainty": _uncertainty(analysis.scorecard),
+        "significance": _significance(analysis.significance),
+        "significant_rank": None if analysis.significance is None else analysis.significance.rank,
+        "depth_curve": _depth_curve(analysis.depth_curve, analysis.level),
+        "noise_ceiling": _ceiling(analysis.scorecard),
         "encodings": [
             row | {"min_separation_pair": list(row["min_separation_pair"])} for row in analysis.scorecard.to_dicts()
         ],
@@ -49,7 +60,7 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def _geometry(geometry: Geometry) -> dict[str, Any]:
+def _geometry(geometry: Geometry, level: float | None) -> dict[str, Any]:
     selection = geometry.selection
     full, common = geometry.crossval_full_depth, geometry.crossval
     return {
@@ -59,6 +70,7 @@ def _geometry(geometry: Geometry) -> dict[str, Any]:
         "n_folds": geometry.n_folds,
         "n_folds_used": geometry.n_folds_used,
         "n_splits": geometry.n_splits,
+        "n_blocks": len(geometry.blocks),
         "min_depth": selection.min_depth,
         "min_depth_chosen_automatically": selection.chosen_automatically,
         "common_depth": geometry.depth,
@@ -71,6 +83,7 @@ def _geometry(geometry: Geometry) -> dict[str, Any]:
             "plugin": geometry.plugin.mean_squared,
             "crossval": None if full is None else full.mean_squared,
             "crossval_common_depth": None if geometry.depth is None or common is None else common.mean_squared,
+            "crossval_common_depth_interval": _mean_interval(geometry, level),
         },
         "self_affinity": geometry.self_affinity,
         "negative_pairs": geometry.distances.negative_share,
@@ -81,3 +94,66 @@ def _geometry(geometry: Geometry) -> dict[str, Any]:
         "plugin_spectrum": geometry.plugin_spectrum.eigenvalues.tolist(),
         "plugin_spectrum_rank": geometry.plugin_spectrum.rank,
     }
+
+
+def _mean_interval(geometry: Geometry, level: float | None) -> dict[str, float] | None:
+    interval = mean_interval(geometry, level)
+    return None if interval is None else asdict(interval)
+
+
+def _noise_share(geometry: Geometry, level: float | None) -> dict[str, float | None] | None:
+    """Share of the plug-in distance that two halves of the corpus do not agree on, at full depth."""
+    full, plugin = geometry.crossval_full_depth, geometry.plugin.mean_squared
+    if full is None or not plugin > 0:
+        return None
+    value: dict[str, float | None] = {"value": 1 - full.mean_squared / plugin, "low": None, "high": None}
+    interval = mean_interval(geometry, level)
+    if interval is not None and geometry.distances.mean_squared > 0:
+        # The relative error at the common depth, which has one, stands for that at full depth.
+        scale = full.mean_squared / geometry.distances.mean_squared / plugin
+        value |= {"low": 1 - interval.high * scale, "high": 1 - interval.low * scale}
+    return value
+
+
+def _uncertainty(card: Scorecard) -> dict[str, Any] | None:
+    if card.level is None:
+        return None
+    return {"level": card.level, "method": card.method, "n_blocks": card.n_blocks}
+
+
+def _significance(tested: Significance | None) -> dict[str, Any] | None:
+    if tested is None:
+        return None
+    return {
+        "alpha": tested.alpha,
+        "n_null": len(tested.null),
+        "signal_share": tested.signal_share,
+        "axes": [asdict(axis) for axis in tested.axes],
+        "null_spectrum": tested.null.mean(axis=0).tolist(),
+    }
+
+
+def _depth_curve(curve: DepthCurve | None, level: float | None) -> dict[str, Any] | None:
+    if curve is None or level is None:
+        return None
+    intervals = [curve.interval(k, level) or (None, None) for k in range(len(curve.points))]
+    limit = curve.limit(level)
+    return {
+        "depth": [point.depth for point in curve.points],
+        "mean_squared": [point.mean_squared for point in curve.points],
+        "low": [low for low, _ in intervals],
+        "high": [high for _, high in intervals],
+        "self_affinity": [point.self_affinity for point in curve.points],
+        "limit": None if limit is None else dict(zip(("value", "low", "high"), limit, strict=True)),
+    }
+
+
+def _ceiling(card: Scorecard) -> dict[str, dict[str, float | None]] | None:
+    if not card.ceiling:
+        return None
+    out: dict[str, dict[str, float | None]] = {}
+    for name, value in card.ceiling.items():
+        interval = card.ceiling_intervals.get(name)
+        bounds = (None, None) if interval is None else (interval.low, interval.high)
+        out[name] = {"value": value, "low": bounds[0], "high": bounds[1]}
+    return out

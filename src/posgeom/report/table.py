@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isnan
 from textwrap import wrap
+from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -13,12 +15,21 @@ from posgeom.analysis import Analysis
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.depth import ENOUGH, SHARE_OF_DEEPEST
 from posgeom.messages import printable, shown
+from posgeom.scores.interval import Interval, mean_interval
 from posgeom.scores.scorecard import EncodingScores, Scorecard
 
 WIDTH = 100
 _UNDEFINED = "undef"
 _NAME_WIDTH = 24
 _LABEL_WIDTH = 11
+OTHER_HALF = "(other half)"
+_NOTHING: dict[str, Any] = {
+    **dict.fromkeys(("n_dims", "violation_rate", "tie_rate", "effective_rank", "negative_mass")),
+    "n_triples": 0,
+    "min_separation": float("nan"),
+    "min_separation_pair": (0, 0),
+}
+"""What distances without an encoding do not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +44,7 @@ class _Column:
 
 _COLUMNS = (
     _Column("scaled\nstress", 6, 0, lambda r: _number(r.stress_scaled, ".4f")),
+    _Column("interval\nof it", 13, 1, lambda r: _interval(r.intervals.get("stress_scaled"))),
     _Column("raw\nstress", 8, 0, lambda r: _number(r.stress_raw, ".3g")),
     _Column("scale\nc", 8, 4, lambda r: _number(r.scale, ".3g")),
     _Column("stress-\n1", 7, 7, lambda r: _number(r.stress_1, ".3f")),
@@ -94,8 +106,10 @@ def _summary(analysis: Analysis) -> list[tuple[str, str]]:
         ("tokenizer", f"{_end_of(counts.tokenizer.name)}, V = {counts.vocab_size:,}{special_text}"),
         ("positions", _positions(geometry)),
         ("geometry", _estimator(geometry, analysis)),
-        ("mean d^2", _mean_squared(geometry)),
+        ("mean d^2", _mean_squared(geometry, analysis.level)),
         ("spectrum", _spectrum(geometry)),
+        ("axes", _axes(analysis)),
+        ("order", _order(analysis)),
     ]
 
 
@@ -133,15 +147,47 @@ def _estimator(geometry: Geometry, analysis: Analysis) -> str:
     if geometry.estimator == "plugin":
         how = "plug-in at full depth"
     else:
-        at = "full depth" if geometry.depth is None else f"common depth {geometry.depth:,} per half"
         folds = f"{geometry.n_folds} folds"
         if geometry.n_folds_used < geometry.n_folds:
             folds = f"the {geometry.n_folds_used} of {folds} that hold documents"
-        how = f"cross-validated, {geometry.n_splits} splits of {folds}, {at}"
+        if geometry.depth is None:
+            how = f"cross-validated, {geometry.n_splits} splits of {folds}, full depth"
+        else:
+            parts = "" if len(geometry.blocks) == geometry.n_folds_used else f" (in {len(geometry.blocks)} parts)"
+            how = f"cross-validated, all pairs of {folds}{parts}, common depth {geometry.depth:,} in each"
     return f"{geometry.metric.name}, {how}; convention {analysis.convention}, seed {analysis.seed}"
 
 
-def _mean_squared(geometry: Geometry) -> str:
+def _axes(analysis: Analysis) -> str:
+    tested = analysis.significance
+    if tested is None:
+        return "significance not known (no null corpora)"
+    share = "" if tested.signal_share is None else f" and hold {100 * tested.signal_share:.0f} % of the inertia"
+    shown = tested.axes[: tested.rank + 1][-3:]
+    numbers = range(min(tested.rank + 1, len(tested.axes)) - len(shown) + 1, len(tested.axes) + 1)
+    p_values = ", ".join(f"axis {k} {_p_value(axis.p_value)}" for k, axis in zip(numbers, shown, strict=False))
+    return (
+        f"{tested.rank} are more than noise{share}, by {len(tested.null)} null corpora at level {tested.alpha:g}; "
+        f"p: {p_values}"
+    )
+
+
+def _p_value(p: float) -> str:
+    return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
+
+
+def _order(analysis: Analysis) -> str:
+    rates = {
+        "plug-in": analysis.order.plugin,
+        "cross-validated": analysis.order.crossval,
+        "its significant axes": analysis.order.significant,
+    }
+    return "violations of monotonicity: " + ", ".join(
+        f"{name} {100 * rate:.1f} %" for name, rate in rates.items() if rate is not None
+    )
+
+
+def _mean_squared(geometry: Geometry, level: float | None) -> str:
     plugin = geometry.plugin.mean_squared
     if geometry.crossval_full_depth is None or geometry.crossval is None:
         return f"plug-in {plugin:.4f} (scored on)"
@@ -151,7 +197,11 @@ def _mean_squared(geometry: Geometry) -> str:
         text += f" ({100 * min(1 - full / plugin, 1):.0f} % of the plug-in does not show in both halves of the corpus)"
     if geometry.depth is None:
         return f"{text} (scored on)"
-    return f"{text}, {geometry.crossval.mean_squared:.4f} at common depth (scored on)"
+    text += f"; {geometry.crossval.mean_squared:.4f}"
+    interval = mean_interval(geometry, level)
+    if interval is not None and level is not None:
+        text += f" [{interval.low:.4f}, {interval.high:.4f}]"
+    return f"{text} at common depth (scored on)"
 
 
 def _spectrum(geometry: Geometry) -> str:
@@ -166,9 +216,14 @@ def _spectrum(geometry: Geometry) -> str:
 
 def _caption(card: Scorecard, width: int) -> str:
     estimator = {"crossval": "cross-validated", "plugin": "plug-in"}[card.estimator]
-    text = (
-        f"Against {estimator} distances of {card.n_positions_used:,} positions. viol., ties: of the encoding's own "
-        f"distances, over {card.rows[0].n_triples:,} triples. undef: undefined. docs/guide.md explains the scores."
+    text = f"Against {estimator} distances of {card.n_positions_used:,} positions. "
+    if card.level is not None:
+        text += f"Intervals: {100 * card.level:g} %, {card.method} over {card.n_blocks} parts of the corpus. "
+    if card.ceiling:
+        text += f"{OTHER_HALF}: what the distances of one half of the corpus score against the other half. "
+    text += (
+        f"viol., ties: of the encoding's own distances, over {card.rows[0].n_triples:,} triples. undef: undefined. "
+        "docs/guide.md explains the scores."
     )
     left_out = len(_COLUMNS) - len(_fitting(width))
     return f"{text} {left_out} scores do not fit this terminal; --json has them." if left_out else text
@@ -198,7 +253,15 @@ def scorecard_table(card: Scorecard, width: int = WIDTH) -> Table:
         table.add_column(column.header, width=column.width, justify="right", no_wrap=True)
     for row in card.rows:
         table.add_row(Text(printable(row.name)), *(column.cell(row) for column in columns))
+    if card.ceiling:
+        table.add_section()
+        ceiling = EncodingScores(OTHER_HALF, intervals=card.ceiling_intervals, **_NOTHING | card.ceiling)
+        table.add_row(Text(OTHER_HALF), *(column.cell(ceiling) for column in columns))
     return table
+
+
+def _interval(interval: Interval | None) -> str:
+    return "" if interval is None else f"{interval.low:.4f} {interval.high:.4f}"
 
 
 def _fitting(width: int) -> list[_Column]:
@@ -214,4 +277,4 @@ def _percent(share: float | None, spec: str) -> str:
 
 
 def _number(value: float | None, spec: str) -> str:
-    return _UNDEFINED if value is None else format(value, spec)
+    return _UNDEFINED if value is None or isnan(value) else format(value, spec)

@@ -1,19 +1,28 @@
 """The scorecard: every score of every encoding against one geometry."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding
+from posgeom.errors import GeometryError
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.distance_matrix import upper_pairs
 from posgeom.html_table import html_table
 from posgeom.progress import ProgressHook, silent
-from posgeom.scores.correlation import pearson, spearman
+from posgeom.scores.correlation import pearson_against, spearman
 from posgeom.scores.effective_rank import encoding_effective_rank
+from posgeom.scores.interval import Interval
 from posgeom.scores.monotonicity import monotonicity
+from posgeom.scores.replicates import FIELDS, Replicates, has_blocks, named, replicate_scores
 from posgeom.scores.separation import minimum_separation
-from posgeom.scores.stress import paired_distances, stress_of_pairs
+from posgeom.scores.stress import paired_distances, stress_against
+
+DEFAULT_LEVEL = 0.95
+Method = Literal["jackknife", "bootstrap"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +46,11 @@ class EncodingScores:
     effective_rank : float or None
     negative_mass : float or None
         Share of the spectrum of a bias that classical MDS had to leave out; None where that is not its form.
+    sample : {"exact", "out", "in"}
+        ``"exact"``: the encoding does not depend on the corpus. ``"out"``: it is fitted on one half of it, and its
+        stress and correlation are those against the other half. ``"in"``: it is scored on what it is fitted to.
+    intervals : dict of str to Interval
+        By field, of the scores that rest on the corpus, where standard errors are to be had.
     """
 
     name: str
@@ -54,6 +68,34 @@ class EncodingScores:
     min_separation_pair: tuple[int, int]
     effective_rank: float | None
     negative_mass: float | None
+    sample: Literal["exact", "out", "in"] = "exact"
+    intervals: dict[str, Interval] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How much more faithful one encoding is than another, by one score.
+
+    Attributes
+    ----------
+    first, second : str
+        Encodings.
+    score : str
+        Field of `EncodingScores`.
+    value : float or None
+        Score of the first minus that of the second.
+    interval : Interval or None
+        Paired: noise that both share cancels.
+    confidence : float or None
+        Confidence that the first is the more faithful one (its stress is lower, or its correlation higher).
+    """
+
+    first: str
+    second: str
+    score: str
+    value: float | None
+    interval: Interval | None
+    confidence: float | None
 
 
 @dataclass(frozen=True)
@@ -68,11 +110,28 @@ class Scorecard:
     estimator : str
         Of the distances that were scored against.
     n_positions_used : int
+    level : float or None
+        Of the intervals; None where there are none.
+    method : str or None
+        ``"jackknife"`` or ``"bootstrap"``.
+    n_blocks : int
+        Blocks of folds that intervals rest on.
+    ceiling : dict of str to float or None
+        By field: what the distances of one half of the corpus score against the other half.
+    ceiling_intervals : dict of str to Interval
+    replicates : Replicates or None
+        What intervals and differences are made of.
     """
 
     rows: tuple[EncodingScores, ...]
     estimator: str
     n_positions_used: int
+    level: float | None = None
+    method: str | None = None
+    n_blocks: int = 0
+    ceiling: dict[str, float | None] = field(default_factory=dict)
+    ceiling_intervals: dict[str, Interval] = field(default_factory=dict)
+    replicates: Replicates | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"<Scorecard: {len(self)} encodings, {self.estimator}, {self.n_positions_used:,} positions>"
@@ -109,9 +168,51 @@ class Scorecard:
         """One plain dictionary per encoding, for JSON, CSV or a data frame."""
         return [asdict(row) for row in self.rows]
 
+    def difference(self, first: str, second: str, score: str = "stress_scaled") -> Difference:
+        """Compare two encodings by one score, with a paired interval.
+
+        Parameters
+        ----------
+        first, second : str
+            Names.
+        score : str
+            One of the fields that have intervals, such as ``"stress_scaled"`` or ``"pearson"``.
+
+        Returns
+        -------
+        Difference
+
+        Raises
+        ------
+        GeometryError
+            When there is no such score.
+        """
+        if score not in FIELDS:
+            raise GeometryError(f"score {score!r}: expected one of {', '.join(FIELDS)}")
+        a, b = self[first], self[second]
+        values = getattr(a, score), getattr(b, score)
+        value = None if None in values else values[0] - values[1]
+        if self.replicates is None or self.level is None or value is None:
+            return Difference(first, second, score, value, None, None)
+        by_name = dict(zip(self.replicates.names, self.replicates.leaving, strict=True))
+        leaving, column = by_name[first].minus(by_name[second]), FIELDS.index(score)
+        interval = leaving.intervals(self.level)[column]
+        positive = float(leaving.probability_positive()[column])
+        higher_is_better = score in HIGHER_IS_BETTER
+        confidence = None if not np.isfinite(positive) else positive if higher_is_better else 1 - positive
+        return Difference(first, second, score, value, interval, confidence)
+
+
+HIGHER_IS_BETTER = ("pearson", "spearman")
+
 
 def scorecard(
-    encodings: Sequence[Encoding] | Encoding, geometry: Geometry, *, progress: ProgressHook = silent
+    encodings: Sequence[Encoding] | Encoding,
+    geometry: Geometry,
+    *,
+    level: float | None = DEFAULT_LEVEL,
+    method: Method = "jackknife",
+    progress: ProgressHook = silent,
 ) -> Scorecard:
     """Score encodings against a geometry, all over the same positions.
 
@@ -119,25 +220,62 @@ def scorecard(
     ----------
     encodings : sequence of Encoding, or one
     geometry : Geometry
+    level : float, optional
+        Of the intervals, between 0 and 1; None leaves them out. There are none for plug-in distances, whose bias an
+        interval would not cover, and none where fewer than four folds hold documents.
+    method : {"jackknife", "bootstrap"}
+        Blocks of folds left out, one and two at a time; or quantiles under random weights on them.
     progress : callable
-        Called as ``progress("scoring", encodings_done, n_encodings)``.
+        Called as ``progress(stage, done, total)``.
 
     Returns
     -------
     Scorecard
+
+    Raises
+    ------
+    GeometryError
+        When `level` is not between 0 and 1, or `method` is unknown.
     """
+    if level is not None and not 0 < level < 1:
+        raise GeometryError(f"level {level!r}: expected a number between 0 and 1, such as 0.95")
+    if method not in ("jackknife", "bootstrap"):
+        raise GeometryError(f"method {method!r}: expected jackknife or bootstrap")
     if isinstance(encodings, Encoding):
         encodings = [encodings]
     rows = []
     for done, encoding in enumerate(encodings):
         progress("scoring", done, len(encodings))
-        rows.append(score(encoding, geometry))
+        rows.append(_against_all(encoding, geometry))
     progress("scoring", len(encodings), len(encodings))
-    return Scorecard(tuple(rows), geometry.estimator, int(geometry.positions.size))
+    card = Scorecard(tuple(rows), geometry.estimator, int(geometry.positions.size))
+    if not has_blocks(geometry):
+        return card
+    errors = level is not None and geometry.noise is not None
+    replicates = replicate_scores(
+        encodings, geometry, errors=errors, bootstrap=errors and method == "bootstrap", progress=progress
+    )
+    for k, encoding in enumerate(encodings):
+        values: dict[str, Any] = {
+            "sample": "exact" if encoding.refit is None else "out",
+            "intervals": replicates.intervals(k, level) if errors and level is not None else {},
+        }
+        rows[k] = replace(rows[k], **values | _by_field(replicates.leaving[k].corrected()))
+    ceiling = replicates.ceiling
+    card = replace(card, rows=tuple(rows), ceiling=_by_field(ceiling.corrected()), n_blocks=ceiling.n_blocks)
+    if not errors or level is None:
+        return card
+    intervals = named(ceiling.intervals(level))
+    return replace(card, level=level, method=method, ceiling_intervals=intervals, replicates=replicates)
+
+
+def _by_field(values: NDArray[np.float64]) -> dict[str, float | None]:
+    """Values by name; None where undefined."""
+    return {name: float(v) if np.isfinite(v) else None for name, v in zip(FIELDS, values, strict=True)}
 
 
 def score(encoding: Encoding, geometry: Geometry) -> EncodingScores:
-    """Every score of one encoding.
+    """Every score of one encoding, without intervals; `scorecard` has those.
 
     Parameters
     ----------
@@ -148,10 +286,15 @@ def score(encoding: Encoding, geometry: Geometry) -> EncodingScores:
     -------
     EncodingScores
     """
+    return scorecard(encoding, geometry, level=None).rows[0]
+
+
+def _against_all(encoding: Encoding, geometry: Geometry) -> EncodingScores:
+    """Every score of one encoding against the whole corpus, fitted or not."""
     distances, target = paired_distances(encoding, geometry)
     positions = target.positions
-    pairs, target_pairs = upper_pairs(distances), target.pairs
-    stress = stress_of_pairs(pairs, target_pairs)
+    pairs = upper_pairs(distances)
+    stress = stress_against(pairs, target)
     order = monotonicity(distances, positions)
     closest = minimum_separation(distances, positions)
     return EncodingScores(
@@ -161,8 +304,8 @@ def score(encoding: Encoding, geometry: Geometry) -> EncodingScores:
         stress_scaled=stress.scaled,
         scale=stress.scale,
         stress_1=stress.stress_1,
-        pearson=pearson(pairs, target_pairs),
-        spearman=spearman(pairs, target_pairs),
+        pearson=pearson_against(pairs, target),
+        spearman=spearman(pairs, target.pairs),
         violation_rate=order.violation_rate,
         tie_rate=order.tie_rate,
         n_triples=order.triples,
@@ -170,4 +313,5 @@ def score(encoding: Encoding, geometry: Geometry) -> EncodingScores:
         min_separation_pair=closest.pair,
         effective_rank=encoding_effective_rank(encoding, distances, positions),
         negative_mass=encoding.negative_mass,
+        sample="exact" if encoding.refit is None else "in",
     )

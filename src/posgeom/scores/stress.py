@@ -1,4 +1,9 @@
-"""Stress: how far an encoding's distances are from the corpus geometry, in three named variants."""
+"""Stress: how far an encoding's distances are from the corpus geometry, in three named variants.
+
+Every variant is made of sum e^2, sum e D and sum D^2 over pairs. For cross-validated distances the last two come from
+`DistanceMatrix.corrected` and `DistanceMatrix.squared`, whose sums are free of noise bias, so that an estimate may fall
+below 0 by chance, as an unbiased estimate of a number near 0 must.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,6 +15,7 @@ from posgeom.encodings.base import LARGEST, SMALLEST, Encoding, PointEncoding
 from posgeom.errors import EncodingError, GeometryError
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.distance_matrix import DistanceMatrix, upper_pairs
+from posgeom.scores.moments import Moments, stress_of_moments
 
 StressKind = Literal["raw", "scaled", "stress_1"]
 
@@ -23,7 +29,7 @@ class Stress:
     raw : float or None
         sum (e - D)^2 / sum D^2 over pairs (the paper's). The all-zero encoding scores 1.
     scaled : float or None
-        The least raw stress over all rescalings c > 0 of the encoding; in [0, 1].
+        The least raw stress over all rescalings c > 0 of the encoding; in [0, 1], but for the noise of an estimate.
     scale : float or None
         The rescaling c that attains it.
     stress_1 : float or None
@@ -37,7 +43,7 @@ class Stress:
 
 
 def stress_of_pairs(encoding: NDArray[np.float64], target: NDArray[np.float64]) -> Stress:
-    """Stress from the distances of pairs.
+    """Stress from distances of pairs that are exact.
 
     Parameters
     ----------
@@ -61,6 +67,25 @@ def stress_of_pairs(encoding: NDArray[np.float64], target: NDArray[np.float64]) 
     # From residuals: 1 - (sum eD)^2 / (sum e^2 sum D^2) would lose the digits of a small stress.
     residual = scale * encoding - target
     return Stress(raw, float(residual @ residual) / sum_d2, scale, stress_1)
+
+
+def stress_against(encoding: NDArray[np.float64], target: DistanceMatrix) -> Stress:
+    """Stress from the distances of pairs, against distances that may be estimates.
+
+    Parameters
+    ----------
+    encoding : ndarray of float, shape (n_pairs,)
+    target : DistanceMatrix
+
+    Returns
+    -------
+    Stress
+    """
+    if target.corrected is target.values:
+        return stress_of_pairs(encoding, target.pairs)
+    moments = Moments.of_pairs(encoding[None], upper_pairs(target.corrected), upper_pairs(target.squared))
+    values = {name: float(array[0]) for name, array in stress_of_moments(moments).items()}
+    return Stress(**{name: value if np.isfinite(value) else None for name, value in values.items()})
 
 
 def paired_distances(
@@ -122,7 +147,7 @@ def stress(
         When `kind` is none of these.
     """
     distances, target = paired_distances(encoding, geometry)
-    result = stress_of_pairs(upper_pairs(distances), target.pairs)
+    result = stress_against(upper_pairs(distances), target)
     values = {"raw": result.raw, "scaled": result.scaled, "stress_1": result.stress_1}
     if kind not in values:
         raise GeometryError(f"stress kind {kind!r}: expected one of {', '.join(values)}")

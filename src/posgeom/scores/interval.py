@@ -1,0 +1,167 @@
+"""Standard errors and intervals of any function of a geometry, by leaving out one block of folds, or two.
+
+Cross-validated distances are U-statistics of order two, for which the plain jackknife is right where a geometry stands
+out of its noise and twice too large in variance where it does not (Efron and Stein 1981). Leaving out pairs of blocks
+tells the two apart: from the values with none, one and two blocks left out follow pseudo-values of pairs, the analogue
+of Tukey's for a mean, and their variance is that of a U-statistic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from posgeom.geometry.build import Geometry
+from posgeom.geometry.noise import order_two_variance
+
+MANY_BLOCKS = 15
+"""Blocks from which the bootstrap draws Poisson weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval.
+
+    Attributes
+    ----------
+    low, high : float
+    standard_error : float
+    """
+
+    low: float
+    high: float
+    standard_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Leaving:
+    """A function of the corpus with all blocks, and with some left out.
+
+    Attributes
+    ----------
+    full : ndarray of float, shape (k,)
+    one_out : ndarray of float, shape (n, k)
+    two_out : ndarray of float or None, shape (n (n - 1) / 2, k)
+        In the order of `itertools.combinations`; None where it was not computed, and the jackknife alone is used.
+    biased : ndarray of bool, shape (k,)
+        Where noise biases the value itself and the jackknife is to take that out (Quenouille 1956). Not where what is
+        estimated depends on the size of the corpus, as with a fit on one half of it.
+    """
+
+    full: NDArray[np.float64]
+    one_out: NDArray[np.float64]
+    two_out: NDArray[np.float64] | None
+    biased: NDArray[np.bool_]
+
+    @property
+    def n_blocks(self) -> int:
+        """Blocks n."""
+        return int(self.one_out.shape[0])
+
+    def minus(self, other: Leaving) -> Leaving:
+        """The difference of two functions of the same blocks, whose common noise cancels."""
+        both = self.two_out is not None and other.two_out is not None
+        return Leaving(
+            self.full - other.full,
+            self.one_out - other.one_out,
+            self.two_out - other.two_out if both else None,  # type: ignore[operator]
+            self.biased & other.biased,
+        )
+
+    def corrected(self) -> NDArray[np.float64]:
+        """The estimate, its bias taken out where it has one, shape (k,)."""
+        n = self.n_blocks
+        return np.where(self.biased, n * self.full - (n - 1) * self.one_out.mean(axis=0), self.full)
+
+    def standard_errors(self) -> NDArray[np.float64]:
+        """Standard errors, shape (k,)."""
+        n = self.n_blocks
+        plain = (n - 1) / n * ((self.one_out - self.one_out.mean(axis=0)) ** 2).sum(axis=0)
+        if self.two_out is None:
+            return np.asarray(np.sqrt(plain))
+        kernel = comb(n - 2, 2) * self.two_out + comb(n, 2) * self.full
+        for row, (f, g) in zip(kernel, combinations(range(n), 2), strict=True):
+            row -= comb(n - 1, 2) * (self.one_out[f] + self.one_out[g])
+        _, variance = order_two_variance(kernel, n)
+        # Between the two extremes of what the jackknife overstates: nothing, and the variance of noise alone.
+        clipped = np.clip(variance, plain * (n - 2) / (2 * (n - 1)), plain)
+        return np.sqrt(np.where(np.isfinite(clipped), clipped, plain))
+
+    def intervals(self, level: float) -> list[Interval | None]:
+        """Intervals by Student's t with n - 1 degrees of freedom; None where a value is undefined."""
+        reach = float(scipy.stats.t.ppf((1 + level) / 2, self.n_blocks - 1))
+        out: list[Interval | None] = []
+        for centre, error in zip(self.corrected(), self.standard_errors(), strict=True):
+            defined = bool(np.isfinite(centre) and np.isfinite(error))
+            half = reach * error
+            out.append(Interval(float(centre - half), float(centre + half), float(error)) if defined else None)
+        return out
+
+    def probability_positive(self) -> NDArray[np.float64]:
+        """Confidence that the true value is above 0, shape (k,): one minus the one-sided p-value of the contrary."""
+        error = self.standard_errors()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(error > 0, self.corrected() / error, np.nan)
+        return np.asarray(scipy.stats.t.cdf(ratio, self.n_blocks - 1))
+
+
+def bootstrap_intervals(leaving: Leaving, draws: NDArray[np.float64], level: float) -> list[Interval | None]:
+    """Intervals from values under random weights on blocks.
+
+    The quantiles of the draws about their mean, put about the bias-corrected estimate.
+
+    Parameters
+    ----------
+    leaving : Leaving
+    draws : ndarray of float, shape (n_draws, k)
+    level : float
+
+    Returns
+    -------
+    list of Interval or None
+    """
+    tail = (1 - level) / 2
+    spread = draws - draws.mean(axis=0)
+    low, high = np.quantile(spread, [tail, 1 - tail], axis=0)
+    centre, error = leaving.corrected(), draws.std(axis=0, ddof=1)
+    return [
+        Interval(float(c + a), float(c + b), float(s)) if np.isfinite([c, a, b, s]).all() else None
+        for c, a, b, s in zip(centre, low, high, error, strict=True)
+    ]
+
+
+def bootstrap_weights(n_blocks: int, n_draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Weights on blocks: multinomial, or Poisson with mean 1 where there are many blocks; shape (n_draws, n_blocks)."""
+    if n_blocks < MANY_BLOCKS:
+        weights = rng.multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), n_draws)
+    else:
+        weights = rng.poisson(1.0, (n_draws, n_blocks))
+    two_or_more = (weights > 0).sum(axis=1) >= 2  # one block alone has no pairs
+    return np.asarray(weights[two_or_more], np.float64)
+
+
+def mean_interval(geometry: Geometry, level: float | None) -> Interval | None:
+    """Interval of the mean squared distance at the common depth, whose terms are those of a U-statistic.
+
+    Parameters
+    ----------
+    geometry : Geometry
+    level : float or None
+
+    Returns
+    -------
+    Interval or None
+        None where no level is asked for, or too few folds hold documents.
+    """
+    pairs = geometry.fold_pairs
+    if pairs is None or geometry.noise is None or level is None:
+        return None
+    mean, variance = order_two_variance(pairs.kernel.mean(axis=1, keepdims=True), pairs.n_blocks)
+    error = float(np.sqrt(max(float(variance[0]), 0)))
+    reach = float(scipy.stats.t.ppf((1 + level) / 2, pairs.n_blocks - 1)) * error
+    return Interval(float(mean[0]) - reach, float(mean[0]) + reach, error)

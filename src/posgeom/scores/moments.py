@@ -1,0 +1,80 @@
+"""Stress and Pearson correlation from sums over pairs, for many encodings and estimates of a geometry at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+SCORES = ("raw", "scaled", "scale", "stress_1", "pearson")
+_CONSTANT = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Means over pairs of positions, e being distances of encodings and D those of a geometry.
+
+    Attributes
+    ----------
+    e, e2 : ndarray of float, shape (n_encodings,)
+        Means of e and of e^2.
+    ed : ndarray of float, shape (n_encodings,)
+        Means of e D.
+    d, d2 : float
+        Means of D and of D^2; the second may be negative when it is an estimate.
+    """
+
+    e: NDArray[np.float64]
+    e2: NDArray[np.float64]
+    ed: NDArray[np.float64]
+    d: float
+    d2: float
+
+    @classmethod
+    def of_pairs(
+        cls, encodings: NDArray[np.float64], roots: NDArray[np.float64], squared: NDArray[np.float64]
+    ) -> Moments:
+        """Moments of encodings, shape (n_encodings, n_pairs), with distances and squared distances of the pairs."""
+        n = roots.size
+        return cls(
+            encodings.mean(axis=1),
+            np.einsum("ij,ij->i", encodings, encodings) / n,
+            encodings @ roots / n,
+            float(roots.mean()),
+            float(squared.mean()),
+        )
+
+
+def stress_of_moments(moments: Moments) -> dict[str, NDArray[np.float64]]:
+    """Raw and scaled stress, scale and stress-1, each of shape (n_encodings,); NaN where undefined."""
+    e2, ed, d2 = moments.e2, moments.ed, moments.d2
+    residual = e2 - 2 * ed + d2
+    nowhere = np.full(e2.shape, np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        raw = residual / d2 if d2 > 0 else nowhere
+        scale = np.where(ed > 0, ed / e2, np.nan)
+        # Without a positive product the best scale is 0, where the stress is 1.
+        scaled = np.where(e2 > 0, 1 - np.maximum(ed, 0) ** 2 / (e2 * d2), np.nan) if d2 > 0 else nowhere
+        stress_1 = np.where((e2 > 0) & (residual >= 0), np.sqrt(np.maximum(residual, 0) / e2), np.nan)
+    return {"raw": raw, "scaled": scaled, "scale": scale if d2 > 0 else nowhere, "stress_1": stress_1}
+
+
+def pearson_of_moments(moments: Moments) -> NDArray[np.float64]:
+    """Pearson correlation, shape (n_encodings,); NaN where it is undefined.
+
+    Noise in D lowers a correlation of noisy distances; here it does not, since the moments are free of its bias. An
+    estimate can therefore exceed 1 by chance.
+    """
+    spread_e = moments.e2 - moments.e**2
+    spread_d = moments.d2 - moments.d**2
+    covariance = moments.ed - moments.e * moments.d
+    defined = (spread_e > _CONSTANT * moments.e2) & (spread_d > _CONSTANT * abs(moments.d2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(defined, covariance / np.sqrt(np.where(defined, spread_e * spread_d, 1)), np.nan)
+
+
+def scores_of_moments(moments: Moments) -> NDArray[np.float64]:
+    """The scores `SCORES`, shape (n_scores, n_encodings); NaN where undefined."""
+    stress = stress_of_moments(moments)
+    return np.stack([*(stress[name] for name in SCORES[:4]), pearson_of_moments(moments)])

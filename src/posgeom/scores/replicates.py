@@ -1,0 +1,225 @@
+"""Scores of encodings with blocks of folds left out: what estimates, intervals and differences are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posgeom.encodings.base import Encoding
+from posgeom.geometry.build import Geometry
+from posgeom.geometry.crossval import balanced_splits
+from posgeom.geometry.distance_matrix import DistanceMatrix, full_matrix, upper_pairs
+from posgeom.geometry.fold_pairs import ENOUGH_BLOCKS, FoldPairs
+from posgeom.geometry.noise import NoiseModel
+from posgeom.progress import ProgressHook, silent
+from posgeom.scores.correlation import pearson, tied_ranks
+from posgeom.scores.interval import Interval, Leaving, bootstrap_intervals, bootstrap_weights
+from posgeom.scores.moments import Moments, scores_of_moments
+from posgeom.seeds import make_rng
+
+FIELDS = ("stress_raw", "stress_scaled", "scale", "stress_1", "pearson", "spearman")
+"""Fields of `EncodingScores` that rest on the corpus, in the order of `SCORES` and then Spearman's."""
+N_BOOTSTRAP = 400
+_N_HALVINGS = 3
+_MAX_REFITTED_POSITIONS = 1024
+"""Used positions up to which fitted encodings have intervals: each needs some dozens of decompositions."""
+_STAGE = "leaving folds out"
+_BIASED = np.array([True] * 5 + [False])
+
+Fit = Callable[[Geometry], NDArray[np.float64]]
+"""Distances of pairs of positions, from a geometry that a part of the corpus gave."""
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """Scores with all blocks, with one left out and with two; columns follow `FIELDS`.
+
+    Attributes
+    ----------
+    names : tuple of str
+    leaving : tuple of Leaving
+        One for each name.
+    ceiling : Leaving
+        Of what one half of the corpus scores against the other.
+    draws : ndarray or None
+        Scores under bootstrap weights, shape (n_draws, n_names, n_scores), NaN for encodings that are fitted; None
+        for the jackknife.
+    """
+
+    names: tuple[str, ...]
+    leaving: tuple[Leaving, ...]
+    ceiling: Leaving
+    draws: NDArray[np.float64] | None
+
+    def intervals(self, index: int, level: float) -> dict[str, Interval]:
+        """Intervals of one encoding's scores, by field; without those that are undefined."""
+        found = self.leaving[index]
+        draws = None if self.draws is None else self.draws[:, index]
+        if draws is None or np.isnan(draws[:, 0]).all():
+            return named(found.intervals(level))
+        return named(bootstrap_intervals(found, draws, level))
+
+
+def named(values: Sequence[Interval | None]) -> dict[str, Interval]:
+    """Intervals by field, without those that are undefined."""
+    return {field: value for field, value in zip(FIELDS, values, strict=True) if value is not None}
+
+
+def has_blocks(geometry: Geometry) -> bool:
+    """Whether the corpus has blocks enough to fit on one half and score on the other, and for standard errors."""
+    return geometry.fold_pairs is not None and geometry.fold_pairs.n_blocks >= ENOUGH_BLOCKS
+
+
+def replicate_scores(
+    encodings: Sequence[Encoding],
+    geometry: Geometry,
+    *,
+    errors: bool = True,
+    bootstrap: bool = False,
+    progress: ProgressHook = silent,
+) -> Replicates:
+    """Scores of encodings, and of the other half of the corpus, with blocks left out.
+
+    Parameters
+    ----------
+    encodings : sequence of Encoding
+    geometry : Geometry
+        For which `has_blocks` holds.
+    errors : bool
+        Whether standard errors are wanted, or estimates alone.
+    bootstrap : bool
+        Draw weights on blocks too, for intervals from their quantiles.
+    progress : callable
+        Called as ``progress("leaving folds out", done, total)``.
+
+    Returns
+    -------
+    Replicates
+    """
+    pairs = _pairs_of(geometry)
+    n, positions = pairs.n_blocks, geometry.positions
+    fixed = [k for k, e in enumerate(encodings) if e.refit is None]
+    fitted = [k for k, e in enumerate(encodings) if e.refit is not None]
+    fits = [_fit(encodings[k], positions) for k in fitted] + [_other_half]
+    refits = n if errors and positions.size <= _MAX_REFITTED_POSITIONS else 0
+    outs: list[tuple[int, ...]] = [(f,) for f in range(n)]
+    if errors:
+        outs += combinations(range(n), 2)
+    total = len(outs) + refits + 1
+
+    scoring = _Scoring(np.stack([_pairs(encodings[k], positions) for k in fixed])) if fixed else None
+    leaving: dict[int, Leaving] = {}
+    if scoring is not None:
+        full = scoring(pairs.mean, geometry.noise, n)
+        left = np.empty((len(outs), *full.shape))
+        for done, out in enumerate(outs):
+            progress(_STAGE, done, total)
+            left[done] = scoring(pairs.without(*out), geometry.noise, n - len(out), with_ranks=len(out) == 1)
+        for column, k in enumerate(fixed):
+            two_out = left[n:, :, column] if errors else None
+            leaving[k] = Leaving(full[:, column], left[:n, :, column], two_out, _BIASED)
+    whole = _score_halves(fits, geometry)
+    parts = np.full((n, *whole.shape), np.nan)
+    for f in range(refits):
+        progress(_STAGE, len(outs) + f, total)
+        parts[f] = _score_halves(fits, geometry, left_out=f)
+    progress(_STAGE, total, total)
+    unbiased = np.zeros(len(FIELDS), bool)
+    out_of_sample = [Leaving(whole[:, c], parts[:, :, c], None, unbiased) for c in range(len(fits))]
+    leaving |= dict(zip(fitted, out_of_sample, strict=False))
+    draws = None
+    if bootstrap:
+        weights = bootstrap_weights(n, N_BOOTSTRAP, make_rng(geometry.seed))
+        draws = np.full((len(weights), len(encodings), len(FIELDS)), np.nan)
+        for row, weight in zip(draws, weights, strict=True):
+            if scoring is not None:
+                row[fixed] = scoring(pairs.weighted(weight), geometry.noise, n, with_ranks=False).T
+    names = tuple(e.name for e in encodings)
+    return Replicates(names, tuple(leaving[k] for k in range(len(encodings))), out_of_sample[-1], draws)
+
+
+def _pairs_of(geometry: Geometry) -> FoldPairs:
+    if geometry.fold_pairs is None:
+        raise ValueError("this geometry keeps no pairs of folds: has_blocks tells")
+    return geometry.fold_pairs
+
+
+def _pairs(encoding: Encoding, positions: NDArray[np.int64]) -> NDArray[np.float64]:
+    return upper_pairs(encoding.distances(positions))
+
+
+class _Scoring:
+    """Scores of some encodings, given their distances of pairs, shape (n_encodings, n_pairs)."""
+
+    def __init__(self, distances: NDArray[np.float64]) -> None:
+        self._distances = distances
+        self._ranks: list[NDArray[np.float64]] | None = None
+
+    def __call__(
+        self, squared: NDArray[np.float64], noise: NoiseModel | None, n_used: int, *, with_ranks: bool = True
+    ) -> NDArray[np.float64]:
+        """All scores against squared distances of `n_used` blocks, shape (n_scores, n_encodings); NaN if undefined."""
+        values = np.sqrt(np.maximum(squared, 0))
+        roots = values if noise is None else noise.roots(squared, n_used)
+        moments = Moments.of_pairs(self._distances, roots, values**2 if noise is None else squared)
+        spearman = np.full(self._distances.shape[0], np.nan)
+        if with_ranks:
+            self._ranks = self._ranks or [tied_ranks(row) for row in self._distances]
+            wanted = tied_ranks(values)
+            spearman[:] = [np.nan if (r := pearson(row, wanted)) is None else r for row in self._ranks]
+        return np.concatenate([scores_of_moments(moments), spearman[None]])
+
+
+def _score_halves(fits: Sequence[Fit], geometry: Geometry, left_out: int | None = None) -> NDArray[np.float64]:
+    """Scores of what one half of the corpus gives, against the other half: the mean over splits, in both directions.
+
+    A block is left out of the splits of all blocks, so that the difference is its own and not that of other splits.
+
+    Parameters
+    ----------
+    fits : sequence of callable
+    geometry : Geometry
+    left_out : int, optional
+        Block to leave out.
+
+    Returns
+    -------
+    ndarray of float, shape (n_scores, n_fits)
+        Spearman's only where no block is left out.
+    """
+    pairs = _pairs_of(geometry)
+    total, n_terms = np.zeros((len(FIELDS), len(fits))), 0
+    for split in balanced_splits(list(range(pairs.n_blocks)), _N_HALVINGS, geometry.seed):
+        a, b = ([block for block in half if block != left_out] for half in (split.a, split.b))
+        if min(len(a), len(b)) < 2:  # no pair of blocks in it
+            continue
+        for fitted_on, scored_on in ((a, b), (b, a)):
+            part = _part(geometry, pairs.of(fitted_on))
+            scoring = _Scoring(np.stack([fit(part) for fit in fits]))
+            total += scoring(pairs.of(scored_on), geometry.noise, len(scored_on), with_ranks=left_out is None)
+            n_terms += 1
+    return total / n_terms if n_terms else np.full(total.shape, np.nan)
+
+
+def _part(geometry: Geometry, squared: NDArray[np.float64]) -> Geometry:
+    """The geometry that a part of the corpus gives."""
+    matrix = full_matrix(squared, geometry.positions.size)
+    distances = DistanceMatrix.from_squared(matrix, geometry.positions, geometry.metric.name, "crossval")
+    return replace(geometry, crossval=distances, fold_pairs=None, noise=None)
+
+
+def _fit(encoding: Encoding, positions: NDArray[np.int64]) -> Fit:
+    """How an encoding that is fitted to a corpus comes out of a part of it."""
+    refit = encoding.refit
+    if refit is None:
+        raise ValueError(f"encoding {encoding.name} is not fitted to a corpus")
+    return lambda part: _pairs(refit(part), positions)
+
+
+def _other_half(part: Geometry) -> NDArray[np.float64]:
+    """The distances of a part of the corpus themselves: what the noise ceiling scores."""
+    return part.distances.pairs
