@@ -4,7 +4,7 @@ import numpy as np
 
 from posgeom.studies.paper.inputs import Inputs, SyntheticRun
 from posgeom.studies.paper.result import Estimate, ItemResult, SoundRow, compare, over_seeds
-from posgeom.studies.paper.stresses import FIVE, MDS
+from posgeom.studies.paper.stresses import IN_SAMPLE, MDS, SPECS
 from posgeom.studies.paper.table2 import axes_row, synthetic_note
 from posgeom.studies.paper.table3 import N_DIMS, five_stresses
 from posgeom.studies.synthetic import REGIME_NAMES
@@ -23,7 +23,7 @@ def fig2(inputs: Inputs) -> ItemResult:
     """
     runs = inputs.synthetic
     stresses = [five_stresses(run) for run in runs]
-    raw, scaled, sound = ({n: over_seeds([s[n][i] for s in stresses]) for n in FIVE} for i in range(3))
+    raw, scaled, sound = ({n: over_seeds([s[n][i] for s in stresses]) for n in SPECS} for i in range(3))
     rows = (
         compare("raw stress, MDS", raw[MDS], "table3.mds"),
         compare("raw stress, sinusoidal", raw["sinusoidal"], "table3.sinusoidal"),
@@ -36,7 +36,7 @@ def fig2(inputs: Inputs) -> ItemResult:
         title=f"Figure 2: MDS map and stress, synthetic corpus, d = {N_DIMS}",
         section="6.2",
         rows=rows,
-        sound=(axes_row(runs), *(SoundRow(f"scaled stress, {n}", "", scaled[n], sound[n]) for n in FIVE)),
+        sound=(axes_row(runs), *(SoundRow(f"scaled stress, {n}", "", scaled[n], sound[n]) for n in SPECS)),
         change=(
             "The map stays as it is; the bars come to one scale, on which the sinusoid is worse than MDS by a factor "
             f"of {sound['sinusoidal'].value / sound[MDS].value:.0f} instead of "
@@ -72,7 +72,11 @@ def fig2(inputs: Inputs) -> ItemResult:
                 log=False,
             ),
         ),
-        notes=(synthetic_note(inputs), f"Map: the corpus of seed {first.seed}. Bars: means, smallest to largest."),
+        notes=(
+            synthetic_note(inputs),
+            IN_SAMPLE,
+            f"Map: the corpus of seed {first.seed}. Bars: means, smallest to largest.",
+        ),
     )
 
 

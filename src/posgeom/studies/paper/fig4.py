@@ -1,11 +1,9 @@
 """Figure 4: stress against the width d, on SST-2 and IMDB."""
 
+from collections.abc import Iterable
 from functools import partial
 from itertools import pairwise
 
-import numpy as np
-
-from posgeom.scores.stress import Stress
 from posgeom.studies.paper.inputs import IMDB, N_DIMS, SST2, Corpus, Inputs, PaperCorpus, defined
 from posgeom.studies.paper.quantities import (
     Quantity,
@@ -16,7 +14,8 @@ from posgeom.studies.paper.quantities import (
     rows_of,
 )
 from posgeom.studies.paper.result import Estimate, ItemResult, Row, SoundRow
-from posgeom.studies.paper.stresses import FIXED, IN_SAMPLE, MDS, mds_stresses, sound_stress, stress_of
+from posgeom.studies.paper.sound import sound_scores
+from posgeom.studies.paper.stresses import FIXED, IN_SAMPLE, MDS, build, mds_stresses, stress_of
 from posgeom.studies.paper.values import paper_values
 
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, N_DIMS)
@@ -43,24 +42,14 @@ def fig4(inputs: Inputs) -> ItemResult:
     for what in _WHATS:
         found, comparable = curves.get(what.key), is_the_papers(inputs, what)
         rows += rows_of(named_after(what, _quantities(what)), found, is_the_papers=comparable)
-    sound = [
-        SoundRow(
-            f"{what.title}: scaled stress, MDS of rank {rank}",
-            "",
-            _scaled(curves[what.key].mds, rank),
-            sound_stress(f"mds:rank={rank}", inputs.corpora[what.key], N_DIMS),
-        )
-        for what in _WHATS
-        if what.key in curves
-        for rank in SOUND_RANKS
-    ]
+    sound = [row for what in _WHATS if what.key in curves for row in curves[what.key].sound_rows()]
     return ItemResult(
         name="fig4",
         title="Figure 4: stress against the width d, SST-2 and IMDB",
         section="6.4",
         rows=tuple(rows),
         sound=tuple(sound),
-        change=_change(inputs, curves),
+        change=_change(curves.values()),
         panels=tuple(panel for c in curves.values() for panel in c.panels()),
         missing=tuple(missing_corpora(inputs, _WHATS)),
         notes=(
@@ -74,6 +63,10 @@ def fig4(inputs: Inputs) -> ItemResult:
     )
 
 
+Curve = list[tuple[int, float | None]]
+"""Widths, or ranks, and a stress at each."""
+
+
 class _Curves:
     """Stress at every width, of MDS at every rank, on both geometries of a corpus."""
 
@@ -81,11 +74,33 @@ class _Curves:
         self.title = corpus.what.title
         self.parameters = (corpus.paper.rank or 0) * (corpus.what.n_positions + N_DIMS)
         self.mds = mds_stresses(corpus.paper.distances)
-        self.sound_mds = mds_stresses(corpus.sound.distances)
-        self.fixed, self.sound_fixed = (
-            {name: [stress_of(spec, shape, width, corpus.seed) for width in WIDTHS] for name, spec in FIXED.items()}
-            for shape in (corpus.paper, corpus.sound)
-        )
+        self.fixed = {
+            name: [stress_of(spec, corpus.paper, width, corpus.seed) for width in WIDTHS]
+            for name, spec in FIXED.items()
+        }
+        self.rank, self.significant_rank = corpus.paper.rank, corpus.significant_rank
+        shape = corpus.sound
+        self.n_used, n_axes = shape.positions.size, shape.spectrum.n_positive
+        ranks = _ranks(n_axes)
+        fitted = [build(f"mds:rank={rank}", shape, N_DIMS, corpus.seed) for rank in ranks]
+        self.sound_mds = dict(zip(ranks, sound_scores(fitted, shape), strict=True)) if ranks else {}
+        wide = [build(spec, shape, width, corpus.seed) for spec in FIXED.values() for width in WIDTHS]
+        values = [_value(estimate) for estimate in sound_scores(wide, shape, intervals=False)]
+        n = len(WIDTHS)
+        self.sound_fixed = {name: values[k * n : (k + 1) * n] for k, name in enumerate(FIXED)}
+
+    def sound_rows(self) -> list[SoundRow]:
+        """Axes that are more than noise, and scaled stress of MDS at some ranks."""
+        axes = SoundRow(f"{self.title}: axes", "", _estimate(self.rank), _estimate(self.significant_rank))
+        return [axes] + [
+            SoundRow(
+                f"{self.title}: scaled stress, MDS of rank {rank}",
+                "",
+                _estimate(self.mds[rank - 1].scaled if rank <= len(self.mds) else None),
+                self.sound_mds.get(rank),
+            )
+            for rank in SOUND_RANKS
+        ]
 
     @property
     def zero_at(self) -> int | None:
@@ -106,23 +121,20 @@ class _Curves:
 
     def panels(self) -> list[dict[str, object]]:
         """Raw stress on the paper's distances, scaled stress on sound ones."""
+        raw: dict[str, Curve] = {MDS: [(rank, self.mds[rank - 1].raw) for rank in _ranks(len(self.mds))]}
+        raw |= {name: [(d, s.raw) for d, s in zip(WIDTHS, found, strict=True)] for name, found in self.fixed.items()}
+        scaled: dict[str, Curve] = {MDS: [(rank, _value(estimate)) for rank, estimate in self.sound_mds.items()]}
+        scaled |= {name: list(zip(WIDTHS, found, strict=True)) for name, found in self.sound_fixed.items()}
         return [
-            self._panel("raw stress, plug-in", "stress_raw", self.mds, self.fixed, y_log=True),
-            self._panel(
-                "scaled stress, cross-validated", "stress_scaled", self.sound_mds, self.sound_fixed, y_log=False
-            ),
+            self._panel("raw stress, plug-in", raw, y_log=True),
+            self._panel("scaled stress, cross-validated", scaled, y_log=False),
         ]
 
-    def _panel(
-        self, what: str, score: str, mds: list[Stress], fixed: dict[str, list[Stress]], *, y_log: bool
-    ) -> dict[str, object]:
-        ranks = [rank for rank in sorted({*MDS_WIDTHS, *WIDTHS, len(mds)}) if 0 < rank <= len(mds)]
-        drawn = {MDS: (ranks, [mds[rank - 1] for rank in ranks])} | {n: (list(WIDTHS), s) for n, s in fixed.items()}
+    def _panel(self, what: str, curves: dict[str, Curve], *, y_log: bool) -> dict[str, object]:
         series = []
-        for name, (x, stresses) in drawn.items():
-            values = [s.raw if score == "stress_raw" else s.scaled for s in stresses]
+        for name, curve in curves.items():
             # Zero has no place on a logarithmic axis: the curve ends before it.
-            kept = [(d, v) for d, v in zip(x, values, strict=True) if v is not None and (v > ZERO or not y_log)]
+            kept = [(d, v) for d, v in curve if v is not None and (v > ZERO or not y_log)]
             series.append({"name": name, "x": [d for d, _ in kept], "y": [v for _, v in kept]})
         return {
             "kind": "lines",
@@ -135,6 +147,10 @@ class _Curves:
             "y_log": y_log,
             "series": series,
         }
+
+
+def _ranks(n_axes: int) -> list[int]:
+    return [rank for rank in sorted({*MDS_WIDTHS, *WIDTHS, n_axes}) if 0 < rank <= n_axes]
 
 
 def _quantities(what: PaperCorpus) -> list[Quantity[_Curves]]:
@@ -158,19 +174,24 @@ def _at_rank(rank: int, curves: _Curves) -> float | None:
     return curves.mds[rank - 1].raw if rank <= len(curves.mds) else None
 
 
-def _scaled(stresses: list[Stress], rank: int) -> Estimate | None:
-    value = stresses[rank - 1].scaled if rank <= len(stresses) else None
+def _estimate(value: float | None) -> Estimate | None:
     return None if value is None else Estimate(value)
 
 
-def _change(inputs: Inputs, curves: dict[str, _Curves]) -> str:
+def _value(estimate: Estimate | None) -> float | None:
+    return None if estimate is None else estimate.value
+
+
+def _change(curves: Iterable[_Curves]) -> str:
     parts = []
-    for key, found in curves.items():
-        scaled = [1.0 if s.scaled is None else s.scaled for s in found.sound_mds]
-        best = int(np.argmin(scaled))
-        used = inputs.corpora[key].sound.positions.size
-        text = f"on {found.title} MDS of the {used} positions with enough data is most faithful at rank {best + 1}"
-        if scaled[-1] - scaled[best] > ZERO:
-            text += f" (scaled stress {scaled[best]:.3f}) and worse with all {len(scaled)} axes ({scaled[-1]:.3f})"
-        parts.append(f"{text}, where the plug-in curve falls until {found.zero_at}")
-    return f"Against cross-validated distances {'; '.join(parts)}." if parts else ""
+    for found in curves:
+        scaled = {rank: e.value for rank, e in found.sound_mds.items() if e is not None}
+        if not scaled:
+            continue
+        best, last = min(scaled, key=scaled.__getitem__), max(scaled)
+        text = f"on {found.title}, of {found.rank} plug-in axes, "
+        if found.significant_rank is not None:
+            text += f"{found.significant_rank} stand out of noise and "
+        text += f"MDS fitted on one half of the corpus is most faithful to the other at rank {best} ({scaled[best]:.3f}"
+        parts.append(text + (f"; with all {last} axes {scaled[last]:.3f})" if last != best else ")"))
+    return f"Against cross-validated distances more axes do not always help: {'; '.join(parts)}." if parts else ""

@@ -13,10 +13,10 @@ from posgeom.geometry.mds import classical_mds
 from posgeom.scores.monotonicity import Monotonicity, monotonicity
 from posgeom.studies.paper.fig2 import bars
 from posgeom.studies.paper.inputs import N_DIMS, SST2, Corpus, Inputs
-from posgeom.studies.paper.intervals import jackknife
 from posgeom.studies.paper.own_positions import MODELS, model_notes, trained_encodings
 from posgeom.studies.paper.quantities import Quantity, corpus_notes, corpus_rows, missing_corpora, rows_of
 from posgeom.studies.paper.result import Estimate, ItemResult, SoundRow, over_seeds
+from posgeom.studies.paper.sound import sound_statistic
 
 Positions = NDArray[np.int64] | None
 _ALL = "plug-in, all positions"
@@ -98,13 +98,13 @@ def _mds_violations(rank: int, distances: DistanceMatrix) -> float | None:
 
 
 def _sound(inputs: Inputs, corpus: Corpus, trained: dict[str, Encoding]) -> list[SoundRow]:
-    used, whole, plugin = corpus.sound.positions, corpus.sound.distances, corpus.paper.distances
+    used, plugin = corpus.sound.positions, corpus.paper.distances
     rows = [
         SoundRow(
             "violations, corpus (MDS)",
             "%",
             _estimate(_corpus_violations(plugin)),
-            jackknife(_corpus_violations, whole, corpus.resampled),
+            sound_statistic(_corpus_violations, corpus.sound),
         )
     ]
     for rank in (1, 2):
@@ -114,7 +114,7 @@ def _sound(inputs: Inputs, corpus: Corpus, trained: dict[str, Encoding]) -> list
                 f"violations, MDS of rank {rank}",
                 "%",
                 _estimate(statistic(plugin)),
-                jackknife(statistic, whole, corpus.resampled),
+                sound_statistic(statistic, corpus.sound),
             )
         )
     rows.append(SoundRow("violations, random", "%", _random(None, inputs), _random(used, inputs)))

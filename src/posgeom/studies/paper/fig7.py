@@ -1,6 +1,5 @@
 """Figure 7: distances of embeddings against Hellinger distances, on SST-2."""
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -9,15 +8,15 @@ from numpy.typing import NDArray
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.registry import build_encoding
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.distance_matrix import DistanceMatrix, upper_pairs
+from posgeom.geometry.distance_matrix import upper_pairs
 from posgeom.scores.correlation import pearson
 from posgeom.scores.stress import stress_of_pairs
 from posgeom.seeds import make_rng
-from posgeom.studies.paper.inputs import N_DIMS, SST2, Corpus, Inputs
-from posgeom.studies.paper.intervals import jackknife
+from posgeom.studies.paper.inputs import N_DIMS, SST2, Corpus, Inputs, value_of
 from posgeom.studies.paper.own_positions import MODELS, model_notes, trained_encodings
 from posgeom.studies.paper.quantities import Quantity, corpus_notes, missing_corpora, rows_of
 from posgeom.studies.paper.result import Estimate, ItemResult, SoundRow, over_seeds
+from posgeom.studies.paper.sound import PEARSON, sound_scores
 from posgeom.studies.paper.stresses import MDS
 
 DRAWN_PAIRS = 400
@@ -50,13 +49,14 @@ def fig7(inputs: Inputs) -> ItemResult:
         quantity = Quantity(f"Pearson, {name}", f"fig7.{name}", partial(_of_model, encoding))
         comparable = is_the_papers and name not in trained.others
         rows += rows_of([quantity], corpus if encoding else None, is_the_papers=comparable)
+    sound = [] if corpus is None else _sound(inputs, corpus, trained.encodings)
     return ItemResult(
         name="fig7",
         title="Figure 7: distances of embeddings against Hellinger distances, SST-2",
         section="6.7",
         rows=tuple(rows),
-        sound=() if corpus is None else tuple(_sound(inputs, corpus, trained.encodings)),
-        change="" if corpus is None else _change(corpus, trained.encodings.get("pretrained")),
+        sound=tuple(sound),
+        change="" if corpus is None else _change(corpus, sound),
         panels=() if corpus is None else (_panel(corpus, trained.encodings, inputs.seed),),
         missing=(*missing_corpora(inputs, [SST2]), *trained.missing),
         notes=(*corpus_notes(inputs, [SST2]), *model_notes(trained.others)),
@@ -85,43 +85,37 @@ def _random(shape: Geometry, inputs: Inputs) -> Estimate:
     return over_seeds([value for value in found if value is not None])
 
 
-def _statistic(pairs: NDArray[np.float64]) -> Callable[[DistanceMatrix], float | None]:
-    return lambda distances: pearson(pairs, distances.pairs)
-
-
 def _sound(inputs: Inputs, corpus: Corpus, trained: dict[str, Encoding]) -> list[SoundRow]:
     used = corpus.sound
-    rows = []
-    for name, spec in (("sinusoidal", "sinusoidal"), ("ALiBi", "alibi")):
-        rows.append(_sound_row(name, _build(spec, used, corpus.seed), corpus))
-    rows.append(SoundRow("Pearson, random", "", _random(corpus.paper, inputs), _random(used, inputs)))
-    rows += [_sound_row(name, encoding, corpus) for name, encoding in trained.items()]
+    fixed = {name: _build(spec, used, corpus.seed) for name, spec in (("sinusoidal", "sinusoidal"), ("ALiBi", "alibi"))}
+    encodings = fixed | trained
+    sound = sound_scores(list(encodings.values()), used, PEARSON)
+    rows = [
+        SoundRow(f"Pearson, {name}", "", _estimate(_of_model(encoding, corpus)), after)
+        for (name, encoding), after in zip(encodings.items(), sound, strict=True)
+    ]
+    drawn = sound_scores([_build("random", used, seed) for seed in inputs.seeds], used, PEARSON, intervals=False)
+    both = over_seeds([value_of(estimate) for estimate in drawn])
+    rows.insert(2, SoundRow("Pearson, random", "", _random(corpus.paper, inputs), both))
     return rows
 
 
-def _sound_row(name: str, encoding: Encoding, corpus: Corpus) -> SoundRow:
-    plugin = _of_model(encoding, corpus)
-    statistic = _statistic(_pairs(encoding, corpus.sound))
-    sound = jackknife(statistic, corpus.sound.distances, corpus.resampled)
-    return SoundRow(f"Pearson, {name}", "", None if plugin is None else Estimate(plugin), sound)
+def _estimate(value: float | None) -> Estimate | None:
+    return None if value is None else Estimate(value)
 
 
-def _change(corpus: Corpus, pretrained: Encoding | None) -> str:
-    lags = _build("alibi", corpus.sound, corpus.seed)
-    plugin = _of_model(lags, corpus)
-    sound = pearson(_pairs(lags, corpus.sound), corpus.sound.distances.pairs)
-    if plugin is None or sound is None:
+def _change(corpus: Corpus, sound: list[SoundRow]) -> str:
+    named = {row.quantity.removeprefix("Pearson, "): row for row in sound}
+    lags, model = named["ALiBi"], named.get("pretrained")
+    if lags.plugin is None or lags.sound is None:
         return ""
-    model = ""
-    if pretrained is not None:
-        before = _of_model(pretrained, corpus)
-        after = pearson(_pairs(pretrained, corpus.sound), corpus.sound.distances.pairs)
-        if before is not None and after is not None:
-            model = f", the pretrained model's positions at {before:.3f} and {after:.3f}"
+    trained = ""
+    if model is not None and model.plugin is not None and model.sound is not None:
+        trained = f", the pretrained model's positions at {model.plugin.value:.3f} and {model.sound.value:.3f}"
     return (
-        f"The lag |i - j| correlates with plug-in distances over all 128 positions at {plugin:.3f}, with "
-        f"cross-validated ones over the {corpus.sound.positions.size} positions with enough data at {sound:.3f}"
-        f"{model}; that MDS has 1 is so by construction, as it is fitted to these distances."
+        f"The lag |i - j| correlates with plug-in distances over all 128 positions at {lags.plugin.value:.3f}, with "
+        f"cross-validated ones over the {corpus.sound.positions.size} positions with enough data at "
+        f"{lags.sound.value:.3f}{trained}; that MDS has 1 is so by construction, as it is fitted to these distances."
     )
 
 

@@ -5,17 +5,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from posgeom.analysis import CONVENTIONS
+from posgeom.analysis import CONVENTIONS, DEFAULT_NULL_REPLICATES
 from posgeom.corpus.counting import count
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.tokenizer_files import TokenizerSpec
 from posgeom.errors import PosgeomError
 from posgeom.geometry.build import Geometry, geometry
-from posgeom.geometry.distance_matrix import DistanceMatrix
+from posgeom.geometry.significance import significance
 from posgeom.models.model import Model, open_model
 from posgeom.progress import ProgressHook, silent
-from posgeom.studies.paper.intervals import leave_one_out
-from posgeom.studies.paper.result import Missing
+from posgeom.studies.paper.result import Estimate, Missing
 from posgeom.studies.synthetic import DEFAULT_CONCENTRATION, DEFAULT_PREFERENCE, SyntheticCorpus, synthetic
 
 N_DIMS = 768
@@ -84,9 +83,10 @@ class Corpus:
         return geometry(self.counts, seed=self.seed, progress=self.progress, **CONVENTIONS["sound"])
 
     @cached_property
-    def resampled(self) -> tuple[DistanceMatrix, ...]:
-        """The sound distances with each fold left out in turn."""
-        return leave_one_out(self.counts, self.sound, progress=self.progress)
+    def significant_rank(self) -> int | None:
+        """Axes that stand out of null corpora; None where there are too few of these."""
+        tested = significance(self.counts, self.sound, progress=self.progress)
+        return None if tested is None else tested.rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +200,15 @@ def open_inputs(
     for what, path in ((SST2, sst2), (IMDB, imdb)):
         if path is None or what.key not in wanted:
             continue
-        counts = count(path, chosen, n_positions=what.n_positions, workers=workers, progress=_named(what, progress))
+        counts = count(
+            path,
+            chosen,
+            n_positions=what.n_positions,
+            null_replicates=DEFAULT_NULL_REPLICATES,
+            seed=seed,
+            workers=workers,
+            progress=_named(what, progress),
+        )
         corpora[what.key] = Corpus(what, counts, seed, progress)
     return Inputs(corpora, models[0], models[1], seed, n_seeds, progress)
 
@@ -234,6 +242,11 @@ def is_bert_base(model: Model) -> bool:
     """Whether a model has the sizes of the paper's."""
     stack = model.stack()
     return (model.model_type, stack.n_uses or stack.n_layers, stack.n_heads, stack.width) == _BERT_BASE
+
+
+def value_of(estimate: Estimate | None) -> float:
+    """The value of an estimate that cannot be undefined here."""
+    return defined(None if estimate is None else estimate.value)
 
 
 def defined(value: float | None) -> float:

@@ -1,8 +1,9 @@
 """Table 3: the encodings on the synthetic corpus at d = 16."""
 
-from posgeom.studies.paper.inputs import Inputs, SyntheticRun, defined
+from posgeom.studies.paper.inputs import Inputs, SyntheticRun, defined, value_of
 from posgeom.studies.paper.result import Estimate, ItemResult, SoundRow, compare, over_seeds
-from posgeom.studies.paper.stresses import FIVE, FIXED, MDS, mds_stresses, stress_of
+from posgeom.studies.paper.sound import sound_scores
+from posgeom.studies.paper.stresses import FIXED, IN_SAMPLE, MDS, SPECS, build, mds_stresses, stress_of
 from posgeom.studies.paper.table2 import synthetic_note
 
 N_DIMS = 16
@@ -23,7 +24,7 @@ def table3(inputs: Inputs) -> ItemResult:
     stresses = [five_stresses(run) for run in inputs.synthetic]
     rows = [
         compare(f"raw stress, {name}", over_seeds([by_name[name][0] for by_name in stresses]), _KEYS.get(name))
-        for name in FIVE
+        for name in SPECS
     ]
     ratios = [by_name["sinusoidal"][0] / by_name[MDS][0] for by_name in stresses]
     rows.append(compare("raw stress, sinusoidal over MDS", over_seeds(ratios), "table3.ratio"))
@@ -34,7 +35,7 @@ def table3(inputs: Inputs) -> ItemResult:
             over_seeds([by_name[name][1] for by_name in stresses]),
             over_seeds([by_name[name][2] for by_name in stresses]),
         )
-        for name in FIVE
+        for name in SPECS
     )
     return ItemResult(
         name="table3",
@@ -43,7 +44,7 @@ def table3(inputs: Inputs) -> ItemResult:
         rows=tuple(rows),
         sound=sound,
         change=ranking(sound),
-        notes=(synthetic_note(inputs),),
+        notes=(synthetic_note(inputs), IN_SAMPLE),
     )
 
 
@@ -58,12 +59,11 @@ def five_stresses(run: SyntheticRun) -> dict[str, tuple[float, float, float]]:
     -------
     dict of str to tuple of float
     """
-    plugin, sound = (mds_stresses(shape.distances)[:N_DIMS][-1] for shape in (run.paper, run.sound))
-    found = {MDS: (defined(plugin.raw), defined(plugin.scaled), defined(sound.scaled))}
-    for name, spec in FIXED.items():
-        on_paper, on_sound = (stress_of(spec, shape, N_DIMS, run.seed) for shape in (run.paper, run.sound))
-        found[name] = (defined(on_paper.raw), defined(on_paper.scaled), defined(on_sound.scaled))
-    return found
+    fitted = mds_stresses(run.paper.distances)[:N_DIMS][-1]
+    plugin = {MDS: fitted} | {name: stress_of(spec, run.paper, N_DIMS, run.seed) for name, spec in FIXED.items()}
+    encodings = [build(spec, run.sound, N_DIMS, run.seed) for spec in SPECS.values()]
+    sound = dict(zip(SPECS, sound_scores(encodings, run.sound, intervals=False), strict=True))
+    return {name: (defined(s.raw), defined(s.scaled), value_of(sound[name])) for name, s in plugin.items()}
 
 
 def ranking(sound: tuple[SoundRow, ...]) -> str:

@@ -2,10 +2,11 @@
 
 from functools import partial
 
-from posgeom.studies.paper.inputs import IMDB, N_DIMS, SST2, Corpus, Inputs, PaperCorpus, defined
+from posgeom.studies.paper.inputs import IMDB, N_DIMS, SST2, Corpus, Inputs, PaperCorpus, defined, value_of
 from posgeom.studies.paper.quantities import Quantity, corpus_notes, corpus_rows, missing_corpora
 from posgeom.studies.paper.result import Estimate, ItemResult, SoundRow, over_seeds
-from posgeom.studies.paper.stresses import FIXED, IN_SAMPLE, MDS, mds_stresses, sound_stress, stress_of
+from posgeom.studies.paper.sound import sound_scores
+from posgeom.studies.paper.stresses import FIXED, IN_SAMPLE, MDS, SPECS, build, mds_stresses, stress_of
 from posgeom.studies.paper.values import paper_values
 
 GAUSSIAN_ROPE = "rope:reference=gaussian"
@@ -94,21 +95,16 @@ def sound_rows(corpus: Corpus, seeds: range) -> list[SoundRow]:
     -------
     list of SoundRow
     """
-    title, plugin = corpus.what.title, corpus.paper
-    fitted = mds_stresses(plugin.distances)[:N_DIMS][-1].scaled
-    rows = [SoundRow(f"{title}: scaled stress, {MDS}", "", _exact(fitted), sound_stress("mds", corpus, N_DIMS))]
+    plugin, sound = corpus.paper, corpus.sound
+    before: dict[str, Estimate | None] = {MDS: _exact(mds_stresses(plugin.distances)[:N_DIMS][-1].scaled)}
     for name, spec in FIXED.items():
-        quantity = f"{title}: scaled stress, {name}"
-        if name == "random":
-            pairs = [
-                over_seeds([defined(stress_of(spec, shape, N_DIMS, seed).scaled) for seed in seeds])
-                for shape in (plugin, corpus.sound)
-            ]
-            rows.append(SoundRow(quantity, "", *pairs))
-        else:
-            scaled = stress_of(spec, plugin, N_DIMS, corpus.seed).scaled
-            rows.append(SoundRow(quantity, "", _exact(scaled), sound_stress(spec, corpus, N_DIMS)))
-    return rows
+        before[name] = _exact(stress_of(spec, plugin, N_DIMS, corpus.seed).scaled)
+    before["random"] = over_seeds([defined(stress_of("random", plugin, N_DIMS, seed).scaled) for seed in seeds])
+    encodings = [build(spec, sound, N_DIMS, corpus.seed) for spec in SPECS.values()]
+    after = dict(zip(SPECS, sound_scores(encodings, sound), strict=True))
+    drawn = sound_scores([build("random", sound, N_DIMS, seed) for seed in seeds], sound, intervals=False)
+    after["random"] = over_seeds([value_of(estimate) for estimate in drawn])
+    return [SoundRow(f"{corpus.what.title}: scaled stress, {name}", "", before[name], after[name]) for name in SPECS]
 
 
 def _exact(value: float | None) -> Estimate | None:
