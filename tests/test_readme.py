@@ -38,7 +38,10 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = [" ".join(rng.choice(["a", "b", "c", "d", "e"], 40)) + f" {i}" for i in range(400)]
     (path / "corpus.txt").write_text("\n".join(lines))
     with gzip.open(path / "more.txt.gz", "wt") as stream:
-        stream.write("\n".join(line + " more" for line in lines))
+        other = np.random.default_rng(1)
+        stream.write(
+            "\n".join(" ".join(other.choice(["a", "b", "c", "d", "e"], 40)) + f" more {i}" for i in range(400))
+        )
     (path / "reviews.jsonl").write_text("\n".join(json.dumps({"text": line, "label": 1}) for line in lines))
     sites = ["".join(rng.choice(list("ACGT"), 60)) for _ in range(300)]
     (path / "sites.csv").write_text("name,sequence\n" + "\n".join(f"site{i},{s}" for i, s in enumerate(sites)))

@@ -13,9 +13,11 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from posgeom.analysis import CONVENTIONS, DEFAULT_ENCODINGS, Analysis, analyze
+from posgeom.corpus.bins import Bins
 from posgeom.corpus.counting import count, count_texts
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
+from posgeom.corpus.leaks import SharedPassages, shared_passages
 from posgeom.corpus.storage import read_counts
 from posgeom.corpus.tokenizer_files import load_tokenizer
 from posgeom.corpus.tokenizers import Tokenizer, TokenizerIdentity
@@ -92,6 +94,7 @@ __all__ = [
     "Analysis",
     "Bias",
     "BiasEncoding",
+    "Bins",
     "ByHand",
     "CheckpointError",
     "CorpusError",
@@ -124,6 +127,7 @@ __all__ = [
     "Scaling",
     "Scorecard",
     "Separation",
+    "SharedPassages",
     "Spectrum",
     "Stress",
     "Tokenizer",
@@ -170,6 +174,7 @@ __all__ = [
     "save_counts",
     "score",
     "scorecard",
+    "shared_passages",
     "sinusoidal",
     "stress",
     "t5",

@@ -9,9 +9,11 @@ from typing import Any, Literal, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from posgeom.corpus.bins import Bins, make_bins
 from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, Engine, count
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
+from posgeom.corpus.leaks import leak_note
 from posgeom.corpus.tokenizer_files import TokenizerSpec
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.checks import check_width
@@ -114,6 +116,8 @@ def analyze(
     min_depth: int | None = None,
     metric: str = "hellinger",
     n_folds: int | None = None,
+    min_length: int | None = None,
+    bins: str | Sequence[int] | Bins | None = None,
     level: float | None = DEFAULT_LEVEL,
     interval_method: Method = "jackknife",
     null_replicates: int | None = None,
@@ -136,7 +140,7 @@ def analyze(
     ----------
     corpus : str, Path, sequence of these, or PositionCounts
         Files, globs, directories, ``"-"``, or counts made before.
-    tokenizer, n_positions, n_folds, column, group, options, tokenizer_engine, workers
+    tokenizer, n_positions, n_folds, min_length, column, group, options, tokenizer_engine, workers
     engine, scheduler, run_dir, partition_size, recount_changed
         See `count`, whose defaults they have. Fixed when counts were made, and refused with them.
     n_dims : int
@@ -153,6 +157,9 @@ def analyze(
         paper's plug-in estimate with empty positions uniform and no minimum depth.
     estimator, empty, min_depth, metric
         See `geometry`.
+    bins : str, sequence of int, or Bins, optional
+        Bins of positions to add counts up over before anything else, as in ``"uniform:32"``; see
+        `PositionCounts.binned`. An encoding is scored at the centres of the bins.
     level : float, optional
         Of the intervals, between 0 and 1; None leaves out intervals, null corpora and the depth curve.
     interval_method : {"jackknife", "bootstrap"}
@@ -178,10 +185,18 @@ def analyze(
         raise PosgeomError(f"convention {convention!r}: expected one of {', '.join(CONVENTIONS)}")
     check_width(n_dims)
     length = DEFAULT_N_POSITIONS if n_positions is None else n_positions
+    if bins is not None and not isinstance(corpus, PositionCounts):
+        make_bins(bins, length)  # refused before the corpus is read
     _check_items(encodings, corpus.n_positions if isinstance(corpus, PositionCounts) else length, n_dims)
     if isinstance(corpus, PositionCounts):
         fixed = {"tokenizer": tokenizer, "n_positions": n_positions, "n_folds": n_folds, "column": column}
-        fixed |= {"group": group, "options": options, "tokenizer_engine": tokenizer_engine, "workers": workers}
+        fixed |= {
+            "min_length": min_length,
+            "group": group,
+            "options": options,
+            "tokenizer_engine": tokenizer_engine,
+            "workers": workers,
+        }
         fixed |= {"engine": engine, "scheduler": scheduler, "run_dir": run_dir, "partition_size": partition_size}
         fixed |= {"recount_changed": recount_changed or None, "null_replicates": null_replicates}
         for name, value in fixed.items():
@@ -197,6 +212,7 @@ def analyze(
             tokenizer,
             n_positions=length,
             n_folds=DEFAULT_N_FOLDS if n_folds is None else n_folds,
+            min_length=min_length,
             column=column,
             group=group,
             options=options,
@@ -211,6 +227,8 @@ def analyze(
             seed=seed,
             progress=progress,
         )
+    if bins is not None:
+        counts = counts.binned(bins)
     given = {"estimator": estimator, "empty": empty, "min_depth": min_depth}
     policy = dict(CONVENTIONS[convention]) | {key: value for key, value in given.items() if value is not None}
     shape = geometry(counts, metric=metric, seed=seed, progress=progress, **policy)
@@ -234,6 +252,7 @@ def analyze(
     order = corpus_order(shape, tested)
     notes = notes_on(shape, card, n_dims, default_encodings=default_encodings, tested=tested, curve=curve, level=level)
     notes += tuple(f"Tokenizer engine: {note}." for note in counts.engine_notes)
+    notes += tuple(filter(None, [leak_note(counts)]))
     return Analysis(
         counts,
         shape,

@@ -21,7 +21,7 @@ from posgeom.scores.violations_by_lag import violations_by_lag
 
 SCHEMA_VERSION = 1
 MAX_CELLS, N_BLOCKS = 128, 96
-"""Rows of a matrix that a chart still shows one by one; larger ones are averaged over so many blocks."""
+"""Rows of a matrix that a chart still shows one by one; larger ones are averaged over at most so many blocks."""
 MAP_AXES = 3
 _DIGITS = 6
 _MANY_POSITIONS = 1024

@@ -1,8 +1,8 @@
 """Notes that go with the numbers of an analysis."""
 
 from posgeom.geometry.build import MAX_RANK_POSITIONS, Geometry
-from posgeom.geometry.depth import ENOUGH
 from posgeom.geometry.depth_curve import DepthCurve
+from posgeom.geometry.fold_pairs import MIN_BLOCK_DEPTH
 from posgeom.geometry.significance import FEWEST_NULLS, Significance
 from posgeom.messages import printable
 from posgeom.scores.scorecard import Scorecard
@@ -85,14 +85,15 @@ def notes_on(
             "many tokens are seen about once, and differences that rest on them are not detected."
         )
     notes += _on_depth(curve, level)
-    if shape.depth is not None and shape.depth < ENOUGH:
+    unit = "sequences at the shallowest position" if shape.selection.bins is None else "tokens in the shallowest bin"
+    if shape.depth is not None and shape.depth < MIN_BLOCK_DEPTH:
         notes.append(
-            f"Each part of the corpus has only {shape.depth} sequences at the shallowest position: distances are "
+            f"Each part of the corpus has only {shape.depth} {unit}: distances are "
             "imprecise. More text, or a higher --min-depth, would help."
         )
     if shape.estimator == "crossval" and shape.n_folds_used < FEW_FOLDS:
         notes.append(
-            f"Only {shape.n_folds_used} of {shape.n_folds} folds hold documents, so halves differ in more than noise: "
+            f"Only {shape.n_folds_used} of {shape.n_folds} folds hold documents, so parts differ in more than noise: "
             "group by a column with more values."
         )
     if shape.selection.shallow.size > shape.positions.size:

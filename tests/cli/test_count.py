@@ -29,6 +29,38 @@ def test_count_merge_and_analyze_counts(run: Run, corpus: Path, tmp_path: Path) 
     assert not (tmp_path / "c.parquet").exists()
 
 
+def test_long_documents_bins_and_leaks(run: Run, corpus: Path, tmp_path: Path) -> None:
+    done = run("count", corpus, "-n", 10, "--full-length", "-o", "long.parquet")
+    assert "300 documents (0 empty, 0 of less than 10 positions left out)" in done.stdout, done.stderr
+    longer = corpus.read_text().splitlines()
+    corpus.write_text("\n".join(["short one", *longer]))
+    done = run("count", corpus, "-n", 10, "--min-length", 3, "-o", "some.parquet")
+    assert "300 documents (0 empty, 1 of less than 3 positions left out)" in done.stdout, done.stderr
+    refused(run("merge", "long.parquet", "some.parquet", "-o", "x.parquet"), "with minimum length 10 and 3")
+    done = run("analyze", "--counts", "long.parquet", "--bins", "uniform:5", "-d", 8, "--out", "run")
+    assert done.returncode == 0, done.stderr
+    assert "bins       5 uniform, 2 positions wide, each at its centre; depth is tokens" in done.stdout
+    assert "documents  of 10 positions or more; 0 shorter ones left out" in done.stdout
+    document = json.loads((tmp_path / "run" / "scores.json").read_text())
+    assert document["bins"] == {"kind": "uniform", "edges": [0, 2, 4, 6, 8, 10]}
+    refused(run("analyze", "--counts", "run/counts.parquet", "--bins", "uniform:2"), "in bins (uniform:5) already")
+    again = json.loads(run("analyze", "--counts", "run/counts.parquet", "-d", 8, "--json").stdout)
+    assert again["encodings"] == document["encodings"]
+    for arguments in (["long.parquet", "--bins", "uniform:5"], ["run/counts.parquet"]):
+        done = run(
+            "export", "mds:rank=2,missing=linear", "--counts", *arguments, "-d", 4, "-o", f"{len(arguments)}.npy"
+        )
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "1.npy").read_bytes() == (tmp_path / "3.npy").read_bytes()
+    refused(run("export", "sinusoidal", "--bins", "uniform:5", "-o", "x.npy"), "--bins without --counts")
+    (tmp_path / "family.txt").write_text(
+        "\n".join(" ".join(["a long sentence of words"] * 5 + [str(i)]) for i in range(80))
+    )
+    done = run("count", "family.txt", "-o", "family.parquet")
+    assert done.stderr.startswith("note: Near-duplicates across folds: 83% of the passages of 12 tokens")
+    assert "--group" in run("analyze", "--counts", "family.parquet", "-d", 8, "--convention", "paper").stdout
+
+
 def test_engines_and_null_corpora(run: Run, corpus: Path, tmp_path: Path) -> None:
     make("bert").save(str(tmp_path / "tokenizer.json"))
     said = {}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.passages import Passages
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import resolve_sources
 
@@ -14,6 +15,13 @@ def read_documents(
 ) -> Iterator[DocumentBatch]:
     """Find the sources and read them, as the counting does."""
     return read_sources(resolve_sources(specs, options), options, on_progress=on_progress)
+
+
+def check_same_passages(a: Passages, b: Passages) -> None:
+    """Two samples are the same."""
+    assert a.length == b.length
+    for name in ("hashes", "documents", "folds"):
+        assert getattr(a, name).tolist() == getattr(b, name).tolist(), name
 
 
 def check_same_counts(a: PositionCounts, b: PositionCounts) -> None:

@@ -45,9 +45,14 @@ def test_null_corpora_and_engines_travel_with_the_counts(tmp_path: Path, tokeniz
         read_counts(tmp_path / "c.parquet")
 
 
-def test_files_of_the_first_schema_are_read(tmp_path: Path) -> None:
+def test_files_of_earlier_schemas_are_read(tmp_path: Path) -> None:
     counts = count_texts(TEXTS, n_positions=6)
     write_counts(counts, tmp_path / "c.parquet")
+    newest = dict.fromkeys(("min_length", "short_documents", "bins", "passages"), "drop")
+    damage(tmp_path / "c.parquet", schema_version=2, **newest)
+    stored = read_counts(tmp_path / "c.parquet")
+    assert_equal(stored, counts)
+    assert (stored.min_length, stored.short_documents, stored.bins, stored.passages) == (None, 0, None, None)
     later = dict.fromkeys(("engines", "engine_notes", "null_replicates", "null_seed"), "drop")
     damage(tmp_path / "c.parquet", schema_version=1, **later)
     assert_equal(read_counts(tmp_path / "c.parquet"), counts)
@@ -79,7 +84,18 @@ def damage(path: Path, **changes: object) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"schema_version": 99}, "schema 99, this version reads 1, 2"),
+        ({"schema_version": 99}, "schema 99, this version reads 1, 2, 3"),
+        ({"min_length": 99}, "is damaged"),
+        ({"min_length": "x"}, "is damaged"),
+        ({"short_documents": 3}, "is damaged"),
+        ({"bins": {"kind": "uniform"}}, "is damaged"),
+        ({"bins": {"kind": "uniform", "edges": [0, 5, 3, 6]}}, "is damaged"),
+        ({"bins": {"kind": "uniform", "edges": [0, 3, 6]}}, "is damaged"),
+        ({"bins": [0, 3, 6]}, "is damaged"),
+        ({"passages": {"length": 12}}, "is damaged"),
+        ({"passages": {"length": 12, "hashes": [-1], "documents": [1], "folds": [0]}}, "is damaged"),
+        ({"passages": {"length": 12, "hashes": [2**70], "documents": [1], "folds": [0]}}, "is damaged"),
+        ({"passages": {"length": 12, "hashes": [1, 1], "documents": [1, 1], "folds": [0, 0]}}, "is damaged"),
         ({"n_positions": 1}, "position 3 is out of range"),
         ({"documents": "drop"}, "is damaged"),
         ({"documents": "x"}, "is damaged"),

@@ -33,9 +33,10 @@ def test_the_default_estimator_is_cross_validated_at_common_depth() -> None:
     shape = geometry(rng_counts())
     assert shape.estimator == "crossval"
     assert shape.distances is shape.crossval
-    assert shape.depth == 199  # three of six folds, of 66, 66 and 67 documents
+    assert shape.depth == 66  # six folds, of 66 and 67 documents
+    assert shape.blocks == tuple((fold,) for fold in range(6))
     assert shape.crossval_full_depth is not None
-    assert shape.n_splits == 10
+    assert shape.n_splits == 6  # of the ten there are
 
 
 def test_masked_positions_are_reported() -> None:

@@ -10,6 +10,7 @@ import pytest
 from safetensors import safe_open
 
 from posgeom.analysis import Analysis, analyze
+from posgeom.corpus.counting import count_texts
 from posgeom.corpus.storage import read_counts
 from posgeom.encodings.base import PointEncoding
 from posgeom.errors import OutputError
@@ -36,11 +37,29 @@ def listing(directory: Path) -> list[str]:
 def test_the_document_follows_its_schema(analysis: Analysis) -> None:
     schema = json.loads((files("posgeom.report") / "scores.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
-    for case in (analysis, analyze(synthetic().counts, n_dims=16, convention="paper")):
+    texts = [" ".join(f"w{(i * k) % 97}" for k in range(1, 10 + i % 20)) for i in range(300)]
+    selected = count_texts(texts, n_positions=16, min_length=12)
+    for case in (
+        analysis,
+        analyze(synthetic().counts, n_dims=16, convention="paper"),
+        analyze(selected, n_dims=16, bins="geometric:6"),
+    ):
         jsonschema.validate(to_document(case), schema)
     assert set(schema["required"]) == set(schema["properties"])
     assert schema["properties"]["metric"]["enum"] == list(METRICS)
     assert f"more than {MAX_RANK_POSITIONS:,}" in schema["properties"]["rank"]["description"]
+
+
+def test_the_document_says_what_was_counted_and_how_it_was_put_together() -> None:
+    texts = [" ".join(f"w{(i * k) % 97}" for k in range(1, 10 + i % 20)) for i in range(300)]
+    document = to_document(analyze(count_texts(texts, n_positions=16, min_length=12), n_dims=16, bins="uniform:4"))
+    assert document["bins"] == {"kind": "uniform", "edges": [0, 4, 8, 12, 16]}
+    assert document["positions_used"] == [1, 5, 9, 13]
+    corpus = document["corpus"]
+    assert (corpus["min_length"], corpus["documents"] + corpus["short_documents"]) == (12, 300)
+    assert corpus["shared_passages"]["length"] == 12
+    plain = to_document(analyze(synthetic().counts, n_dims=16))
+    assert (plain["bins"], plain["corpus"]["min_length"], plain["corpus"]["shared_passages"]) == (None, None, None)
 
 
 def test_every_key_of_the_schema_is_in_the_documentation() -> None:
@@ -48,8 +67,10 @@ def test_every_key_of_the_schema_is_in_the_documentation() -> None:
     page = (Path(__file__).parents[2] / "docs" / "scores-json.md").read_text()
     properties = schema["properties"]
     entries = properties | properties["encodings"]["items"]["properties"]
-    for group in ("software", "corpus", "tokenizer", "mean_squared_distance"):
+    for group in ("software", "corpus", "tokenizer", "mean_squared_distance", "bins"):
         entries |= {f"{group}.{key}": value for key, value in properties[group]["properties"].items()}
+    shared = properties["corpus"]["properties"]["shared_passages"]["properties"]
+    entries |= {f"corpus.shared_passages.{key}": value for key, value in shared.items()}
     for key, value in entries.items():
         assert f"| `{key}` | {value['description']} |" in page, key
 

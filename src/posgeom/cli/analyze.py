@@ -30,6 +30,8 @@ posgeom analyze genes.fasta -n 60 --encoding table.npy --encoding mds:rank=4
 
 posgeom analyze --counts counts.parquet --convention paper -d 768
 
+posgeom analyze books.jsonl.gz -t tokenizer.json -n 4096 --bins geometric:48 --full-length
+
 An encoding is one that `posgeom encodings` lists, with options as in rope:base=500000,scaling=llama3,factor=32,
 alibi:form=kernel,heads=8 or mds:rank=4; or a matrix file: table.npy, model.safetensors:tensor=NAME."""
 
@@ -91,6 +93,9 @@ def command(
         ),
     ] = None,
     folds: o.FoldsOption = DEFAULT_N_FOLDS,
+    bins: o.BinsOption = None,
+    min_length: o.MinLengthOption = None,
+    full_length: o.FullLengthOption = False,
     group: o.GroupOption = None,
     metric: o.MetricOption = "hellinger",
     encoding: Annotated[
@@ -189,6 +194,8 @@ def command(
             level=None if intervals == "none" else level,
             interval_method="jackknife" if intervals == "none" else intervals,
             null_replicates=null,
+            min_length=o.min_length(min_length, n_positions, full=full_length),
+            bins=bins,
             options=None if counts else read_options,
             tokenizer_engine=None if counts else tokenizer_engine,
             workers=workers,

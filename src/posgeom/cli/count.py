@@ -10,6 +10,7 @@ from posgeom.cli.console import progress_bars
 from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
+from posgeom.corpus.leaks import leak_note
 from posgeom.corpus.storage import read_counts
 from posgeom.errors import CorpusError, CountsError
 from posgeom.messages import shown
@@ -37,6 +38,8 @@ def command(
     n_positions: o.PositionsOption = DEFAULT_N_POSITIONS,
     folds: o.FoldsOption = DEFAULT_N_FOLDS,
     group: o.GroupOption = None,
+    min_length: o.MinLengthOption = None,
+    full_length: o.FullLengthOption = False,
     format_: o.FormatOption = "auto",
     header: o.HeaderOption = True,
     quoting: o.QuotingOption = "auto",
@@ -80,6 +83,7 @@ def command(
             tokenizer,
             n_positions=n_positions,
             n_folds=folds,
+            min_length=o.min_length(min_length, n_positions, full=full_length),
             options=read_options,
             tokenizer_engine=tokenizer_engine,
             null_replicates=null,
@@ -136,13 +140,19 @@ def merged_counts(files: list[Path]) -> PositionCounts:
 
 def _say(counts: PositionCounts, output: Path) -> None:
     typer.echo(
-        f"{shown(output)}: {counts.n_documents:,} documents ({counts.empty_documents:,} empty), "
+        f"{shown(output)}: {counts.n_documents:,} documents ({counts.empty_documents:,} empty"
+        + (
+            f", {counts.short_documents:,} of less than {counts.min_length:,} positions left out"
+            if counts.min_length
+            else ""
+        )
+        + "), "
         f"{counts.n_tokens:,} tokens, n = {counts.n_positions}, V = {counts.vocab_size:,}, {counts.n_folds} folds"
         + (f", {len(counts.null)} null" if counts.null else "")
         + (f", ids by {'; '.join(counts.engines)}" if counts.engines else "")
         + f", sha256 {counts.checksum[:12]}"
     )
-    for note in counts.engine_notes:
+    for note in (*counts.engine_notes, *filter(None, [leak_note(counts)])):
         typer.echo(f"note: {note}", err=True)
 
 

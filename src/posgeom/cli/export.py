@@ -71,6 +71,7 @@ def command(
         ),
     ] = "float32",
     counts: o.CountsOption = None,
+    bins: o.BinsOption = None,
     convention: Annotated[
         Literal["sound", "paper"],
         typer.Option(
@@ -83,6 +84,8 @@ def command(
 ) -> None:
     """Write an encoding's table, angles or biases to a file, with what they mean."""
     check_target(output, dtype)
+    if bins is not None and not counts:
+        raise CountsError("got --bins without --counts: positions are put in bins where there are counts of them")
     check_width(n_dims)
     length = DEFAULT_N_POSITIONS if n_positions is None else n_positions
     if not counts:
@@ -91,7 +94,7 @@ def command(
     with staged_file(output) as stage:
         shape = None
         if counts:
-            shape = _geometry(counts, convention, metric, seed, quiet=quiet)
+            shape = _geometry(counts, bins, convention, metric, seed, quiet=quiet)
             length = shape.n_positions if n_positions is None else n_positions
         try:
             encoding = build_encoding(spec, n_positions=length, n_dims=n_dims, geometry=shape, seed=seed)
@@ -111,9 +114,10 @@ def command(
     typer.echo(f"{shown(output)}: {tensors.what} of {printable(spec)}, {arrays}, {dtype}")
 
 
-def _geometry(files: list[Path], convention: str, metric: str, seed: int, *, quiet: bool) -> Geometry:
+def _geometry(files: list[Path], bins: str | None, convention: str, metric: str, seed: int, *, quiet: bool) -> Geometry:
     stored = merged_counts(files)
     if stored.n_positions < 2:
         raise CountsError(f"counts of n = {stored.n_positions} positions have no geometry: expected at least 2")
+    stored = stored if bins is None else stored.binned(bins)
     with progress_bars(quiet=quiet) as progress:
         return geometry(stored, metric=metric, seed=seed, progress=progress, **CONVENTIONS[convention])

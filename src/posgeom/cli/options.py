@@ -8,6 +8,7 @@ import typer
 from posgeom.corpus.counting import Engine
 from posgeom.corpus.documents import Format, Quoting, Utf8Errors
 from posgeom.corpus.engines.choice import EngineName
+from posgeom.errors import CountsError
 
 CorpusArgument = Annotated[
     list[str] | None,
@@ -32,6 +33,28 @@ TokenizerOption = Annotated[
 ]
 PositionsOption = Annotated[int, typer.Option("-n", "--n-positions", metavar="N", help="Context length.")]
 FoldsOption = Annotated[int, typer.Option("--folds", metavar="F", help="Folds for cross-validation.")]
+MinLengthOption = Annotated[
+    int | None,
+    typer.Option(
+        "--min-length",
+        metavar="L",
+        help="Count only documents whose sequence takes L positions or more, special tokens included.",
+        show_default=False,
+    ),
+]
+FullLengthOption = Annotated[
+    bool,
+    typer.Option("--full-length", help="Count only documents that fill the context: --min-length with L = n."),
+]
+BinsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--bins",
+        metavar="KIND:K",
+        help="Add counts up over K bins of positions, uniform:K or geometric:K, so that far positions gain depth.",
+        show_default=False,
+    ),
+]
 ColumnOption = Annotated[
     str | None,
     typer.Option(
@@ -157,3 +180,26 @@ MetricOption = Annotated[
         "total-variation.",
     ),
 ]
+
+
+def min_length(least: int | None, n_positions: int, *, full: bool) -> int | None:
+    """What --min-length and --full-length ask for together.
+
+    Parameters
+    ----------
+    least : int or None
+    n_positions : int
+    full : bool
+
+    Returns
+    -------
+    int or None
+
+    Raises
+    ------
+    CountsError
+        When both were given.
+    """
+    if full and least is not None:
+        raise CountsError("got both --min-length and --full-length: expected one of them")
+    return n_positions if full else least

@@ -12,6 +12,8 @@ _FIXED_BY_COUNTING = {
     "tokenizer": "-t",
     "n_positions": "-n",
     "folds": "--folds",
+    "min_length": "--min-length",
+    "full_length": "--full-length",
     "column": "--column",
     "group": "--group",
     "format_": "--format",

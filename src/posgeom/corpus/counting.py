@@ -34,6 +34,7 @@ def count(
     *,
     n_positions: int = DEFAULT_N_POSITIONS,
     n_folds: int = DEFAULT_N_FOLDS,
+    min_length: int | None = None,
     column: str | int | None = None,
     group: str | int | None = None,
     options: ReadOptions | None = None,
@@ -64,6 +65,9 @@ def count(
         Context length n, at least 2.
     n_folds : int
         Folds for cross-validation. A document's fold is a hash of its text, or of its group.
+    min_length : int, optional
+        Count only documents whose sequence takes at least so many positions, special tokens included; `n_positions`
+        keeps those that fill the context, so that all positions see the same documents. By default all are counted.
     column, group : str or int, optional
         Text column, and the column whose values keep documents together in a fold; as in `options`.
     options : ReadOptions, optional
@@ -114,7 +118,7 @@ def count(
     sources = resolve_sources(specs, options)
     spec = _default_tokenizer(sources, options) if tokenizer is None else tokenizer
     loaded = load_tokenizer(spec, tokenizer_engine)
-    settings = CountSettings(n_positions, n_folds, null_replicates, seed, options.group, workers)
+    settings = CountSettings(n_positions, n_folds, null_replicates, seed, options.group, workers, min_length)
     names = [public_name(str(s)) for s in specs]
     if engine == "dask":
         from posgeom.corpus.cluster.engine import count_on_cluster  # needs an extra
@@ -213,9 +217,14 @@ def named(counts: PositionCounts, sources: Sequence[str]) -> PositionCounts:
     Raises
     ------
     CorpusError
-        When there are no documents, or none with content.
+        When there are no documents, or none that is long enough, or none with content.
     """
     names = ", ".join(sources[:3]) + (" ..." if len(sources) > 3 else "")
+    if not counts.n_documents and counts.short_documents:
+        raise CorpusError(
+            f"all {counts.short_documents:,} documents in {names} take fewer than {counts.min_length:,} positions: use "
+            "a lower --min-length, or a smaller -n with --full-length"
+        )
     if not counts.n_documents:
         raise CorpusError(f"no documents in {names}: expected at least one")
     if not counts.fold.size:
@@ -235,6 +244,7 @@ def count_texts(
     groups: Iterable[str] | None = None,
     n_positions: int = DEFAULT_N_POSITIONS,
     n_folds: int = DEFAULT_N_FOLDS,
+    min_length: int | None = None,
     tokenizer_engine: str = "auto",
     null_replicates: int = 0,
     seed: int = 0,
@@ -252,7 +262,7 @@ def count_texts(
         See `load_tokenizer`.
     groups : iterable of str, optional
         One value per document; documents that share it share a fold.
-    n_positions, n_folds, tokenizer_engine, null_replicates, seed, workers
+    n_positions, n_folds, min_length, tokenizer_engine, null_replicates, seed, workers
         As in `count`. An iterator cannot be started afresh: a difference between engines is then an error.
     batch_size : int
         Documents per batch; the result does not depend on it.
@@ -275,7 +285,7 @@ def count_texts(
     if batch_size < 1:
         raise CorpusError(f"batch size {batch_size}: expected at least 1")
     grouped_by = None if groups is None else "groups"
-    settings = CountSettings(n_positions, n_folds, null_replicates, seed, grouped_by, workers)
+    settings = CountSettings(n_positions, n_folds, null_replicates, seed, grouped_by, workers, min_length)
 
     def read(tokenizer: Tokenizer) -> PositionCounts:
         return count_batches(_batched(texts, groups, batch_size, source), tokenizer, settings)

@@ -14,7 +14,10 @@ import numpy as np
 import scipy  # not its parts: they load when first used, so that importing the package stays quick
 from numpy.typing import NDArray
 
-from posgeom.corpus.entries import Entries, sum_entries
+from posgeom.corpus.bins import Bins, make_bins
+from posgeom.corpus.entries import Entries
+from posgeom.corpus.merging import merged
+from posgeom.corpus.passages import Passages
 from posgeom.corpus.tokenizers import CODE_POINTS, TokenizerIdentity
 from posgeom.errors import CountsError
 
@@ -26,12 +29,13 @@ class PositionCounts:
     Attributes
     ----------
     fold, position, token, count : ndarray of int64, shape (n_entries,)
-        The non-zero counts. Positions are 0-based and number special tokens, which are not counted themselves.
+        The non-zero counts. Positions are 0-based and number special tokens, which are not counted themselves. With
+        `bins`, a position is the centre of a bin and stands for all of it.
     n_positions : int
         Context length that sequences were truncated to.
     tokenizer : TokenizerIdentity
     documents : ndarray of int64, shape (n_folds,)
-        Documents read, empty ones included.
+        Documents counted, empty ones included.
     empty_documents : int
         Documents without any content token.
     vocabulary : tuple of str or None
@@ -50,6 +54,14 @@ class PositionCounts:
         Counts of null corpora: the same documents, the tokens of each permuted over its own positions.
     null_seed : int or None
         Seed of these permutations.
+    min_length : int or None
+        Positions that a sequence had to take, special tokens included, to be counted; None where all were.
+    short_documents : int
+        Documents that were left out for that.
+    passages : Passages or None
+        A sample of runs of tokens, which tells whether folds share text; None where it was not taken.
+    bins : Bins or None
+        Bins of positions that tokens were added up over; None where positions are as they are.
     """
 
     fold: NDArray[np.int64]
@@ -68,6 +80,10 @@ class PositionCounts:
     engine_notes: tuple[str, ...] = ()
     null: tuple[PositionCounts, ...] = ()
     null_seed: int | None = None
+    min_length: int | None = None
+    short_documents: int = 0
+    passages: Passages | None = None
+    bins: Bins | None = None
 
     def __post_init__(self) -> None:
         arrays = (self.fold, self.position, self.token, self.count)
@@ -81,6 +97,7 @@ class PositionCounts:
             self.tokenizer.vocab_size is not None and self.tokenizer.vocab_size < 1
         ):
             raise CountsError(f"the vocabulary is not one of a tokenizer of kind {self.tokenizer.kind!r}")
+        self._check_selection()
         if not self.fold.size:
             return
         for name, array, bound in (
@@ -93,9 +110,20 @@ class PositionCounts:
         if int(self.count.min()) < 1:
             raise CountsError(f"a count is {int(self.count.min())}: counts are at least 1")
         self._check_order()
-        if (self.depth_by_fold > self.documents[:, None]).any():
+        at_most = self.documents[:, None] * (1 if self.bins is None else self.bins.widths)
+        if (self.depth_by_fold[:, self.grid] > at_most).any():
             raise CountsError("a position has more tokens than there are documents")
+        if self.bins is not None and not np.isin(self.position, self.grid).all():
+            raise CountsError("a position is not the centre of a bin")
         self._check_null()
+
+    def _check_selection(self) -> None:
+        if self.min_length is None and self.short_documents:
+            raise CountsError(f"{self.short_documents} documents are too short, but there is no minimum length")
+        if self.short_documents < 0 or not 1 <= (self.min_length or 1) <= self.n_positions:
+            raise CountsError(f"got minimum length {self.min_length} and {self.short_documents} documents below it")
+        if self.bins is not None and self.bins.edges[-1] != self.n_positions:
+            raise CountsError(f"bins end at {self.bins.edges[-1]}, not at n = {self.n_positions}")
 
     def _check_order(self) -> None:
         keys = self.fold * self.n_positions
@@ -121,7 +149,9 @@ class PositionCounts:
     def __repr__(self) -> str:
         return (
             f"<PositionCounts: {self.n_documents:,} documents, {self.n_tokens:,} tokens, n = {self.n_positions:,}, "
-            f"V = {self.vocab_size:,}, {self.n_folds} folds, tokenizer {self.tokenizer.name}>"
+            f"V = {self.vocab_size:,}, {self.n_folds} folds, tokenizer {self.tokenizer.name}"
+            + ("" if self.bins is None else f", bins {self.bins.spec}")
+            + ">"
         )
 
     @property
@@ -137,7 +167,7 @@ class PositionCounts:
 
     @property
     def n_documents(self) -> int:
-        """Documents read, empty ones included."""
+        """Documents counted, empty ones included."""
         return int(self.documents.sum())
 
     @property
@@ -150,7 +180,8 @@ class PositionCounts:
         """SHA-256 of the numbers, in hexadecimal: equal where counts are, whatever counted them and where.
 
         Over context length, folds, documents by fold, empty documents, fold, position, token and count of every
-        entry as little-endian 64-bit integers, then the words of an open vocabulary, then the null corpora.
+        entry as little-endian 64-bit integers, then the words of an open vocabulary, then the null corpora, then the
+        minimum length and the edges of bins where there are any.
         """
         digest = hashlib.sha256()
         sizes = np.array([self.n_positions, self.n_folds, self.empty_documents, len(self.null)])
@@ -160,6 +191,10 @@ class PositionCounts:
             digest.update(word.encode() + b"\0")
         for null in self.null:
             digest.update(null.checksum.encode())
+        if self.min_length is not None:
+            digest.update(f"minimum length {self.min_length}, {self.short_documents} below".encode())
+        if self.bins is not None:
+            digest.update(f"bins {list(self.bins.edges)}".encode())
         return digest.hexdigest()
 
     @cached_property
@@ -172,9 +207,14 @@ class PositionCounts:
         """V: tokens the tokenizer knows, or distinct tokens seen where the vocabulary is open."""
         return self.tokenizer.vocab_size or int(self.distinct_tokens.size)
 
+    @property
+    def grid(self) -> NDArray[np.int64]:
+        """Positions that can hold tokens, increasing: all n, or the centres of the bins."""
+        return np.arange(self.n_positions) if self.bins is None else self.bins.centres
+
     @cached_property
     def depth_by_fold(self) -> NDArray[np.int64]:
-        """Sequences of each fold with a token at each position, shape (n_folds, n_positions)."""
+        """Sequences of each fold with a token at each position, shape (n_folds, n_positions); tokens of a bin."""
         # Entries are sorted by cell: the depth of a cell is a difference of running totals.
         totals = np.concatenate([[0], np.cumsum(self.count)])
         cells = self.fold * self.n_positions + self.position
@@ -183,7 +223,7 @@ class PositionCounts:
 
     @property
     def depth(self) -> NDArray[np.int64]:
-        """N_i: sequences with a token at each position, shape (n_positions,)."""
+        """N_i: sequences with a token at each position, shape (n_positions,); with bins, tokens of each."""
         return np.asarray(self.depth_by_fold.sum(axis=0))
 
     @cached_property
@@ -223,6 +263,7 @@ class PositionCounts:
         parts = []
         for entries in null:
             fields: dict[str, Any] = dict(zip(("fold", "position", "token", "count"), entries, strict=True))
+            fields["passages"] = None
             parts.append(replace(self, **fields) if check else self._relabelled(**fields))
         together = self._relabelled(null=tuple(parts), null_seed=seed)
         if check:
@@ -252,6 +293,36 @@ class PositionCounts:
             object.__setattr__(other, name, value)
         return other
 
+    def binned(self, bins: str | Sequence[int] | Bins) -> PositionCounts:
+        """These counts added up over bins of positions, null corpora included.
+
+        A bin's distribution is that of all tokens at its positions, and its depth is the number of these tokens. A
+        document has several tokens in a bin, which are not independent of each other; cross-validation stays honest,
+        because its folds hold whole documents.
+
+        Parameters
+        ----------
+        bins : str, sequence of int, or Bins
+            See `posgeom.corpus.bins.make_bins`.
+
+        Returns
+        -------
+        PositionCounts
+            Each bin at the position of its centre, so that lags and encodings keep their meaning.
+
+        Raises
+        ------
+        CountsError
+            When the bins do not fit, or these counts are in bins already.
+        """
+        if self.bins is not None:
+            raise CountsError(f"the counts are in bins ({self.bins.spec}) already: leave bins out, or count again")
+        made = make_bins(bins, self.n_positions)
+        null = tuple(part.binned(made) for part in self.null)
+        entries = made.binned(self.fold, self.position, self.token, self.count)
+        fields = dict(zip(("fold", "position", "token", "count"), entries, strict=True))
+        return self._relabelled(**fields, bins=made, null=null)
+
     def merge(self, *others: PositionCounts) -> PositionCounts:
         """Add the counts of other corpora, counted with the same settings.
 
@@ -266,63 +337,6 @@ class PositionCounts:
         Raises
         ------
         CountsError
-            When context length, folds, grouping or tokenizer differ.
+            When context length, bins, minimum length, folds, grouping or tokenizer differ.
         """
-        parts = (self, *others)
-        for other in others:
-            self._check_mergeable(other)
-        vocabulary, ids = _merge_vocabularies(parts)
-        fold, position, token, count = sum_entries(
-            np.concatenate([p.fold for p in parts]),
-            np.concatenate([p.position for p in parts]),
-            np.concatenate(ids),
-            np.concatenate([p.count for p in parts]),
-        )
-        return replace(
-            self,
-            fold=fold,
-            position=position,
-            token=token,
-            count=count,
-            documents=np.sum([p.documents for p in parts], axis=0, dtype=np.int64),
-            empty_documents=sum(p.empty_documents for p in parts),
-            vocabulary=vocabulary,
-            sources=tuple(s for p in parts for s in p.sources),
-            columns=tuple(dict.fromkeys(c for p in parts for c in p.columns)),
-            engines=tuple(dict.fromkeys(e for p in parts for e in p.engines)),
-            engine_notes=tuple(dict.fromkeys(e for p in parts for e in p.engine_notes)),
-            null=tuple(first.merge(*rest) for first, *rest in zip(*(p.null for p in parts), strict=True)),
-        )
-
-    def _check_mergeable(self, other: PositionCounts) -> None:
-        for what, mine, theirs in (
-            ("context length n", self.n_positions, other.n_positions),
-            ("number of folds", self.n_folds, other.n_folds),
-            ("group column", self.grouped_by, other.grouped_by),
-            ("number of null replicates", len(self.null), len(other.null)),
-            ("seed of the null replicates", self.null_seed, other.null_seed),
-        ):
-            if mine != theirs:
-                raise CountsError(
-                    f"cannot merge counts with {what} {mine!r} and {theirs!r}: count both with the same settings"
-                )
-        if not self.tokenizer.matches(other.tokenizer):
-            raise CountsError(
-                f"cannot merge counts of different tokenizers ({self.tokenizer.name!r}, {other.tokenizer.name!r}): "
-                "count both with the same one"
-            )
-
-
-def _merge_vocabularies(
-    parts: Sequence[PositionCounts],
-) -> tuple[tuple[str, ...] | None, list[NDArray[np.int64]]]:
-    """The sorted union of open vocabularies, and each part's tokens renumbered into it."""
-    if parts[0].vocabulary is None:
-        return None, [p.token for p in parts]
-    union = tuple(sorted(set().union(*(p.vocabulary or () for p in parts))))
-    number = {word: i for i, word in enumerate(union)}
-    ids = []
-    for part in parts:
-        renumbered = np.fromiter((number[w] for w in part.vocabulary or ()), np.int64)
-        ids.append(renumbered[part.token])
-    return union, ids
+        return merged(self, *others)

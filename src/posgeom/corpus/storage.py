@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from posgeom.corpus.bins import Bins
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import COUNTS_KEY
 from posgeom.corpus.entries import Entries
+from posgeom.corpus.passages import Passages
 from posgeom.corpus.tokenizers import TokenizerIdentity
 from posgeom.errors import CountsError
 from posgeom.messages import one_line, shown
@@ -21,8 +23,21 @@ from posgeom.messages import one_line, shown
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = 2
-_READABLE = (1, 2)  # the first knew neither engines nor null corpora
+SCHEMA_VERSION = 3
+_READABLE = (1, 2, 3)
+_LATER: dict[str, Any] = {
+    # since the second schema
+    "engines": [],
+    "engine_notes": [],
+    "null_replicates": 0,
+    "null_seed": None,
+    # since the third
+    "min_length": None,
+    "short_documents": 0,
+    "bins": None,
+    "passages": None,
+}
+"""What files of an earlier schema stand for."""
 _COLUMNS = ("fold", "position", "token", "count")
 
 
@@ -80,6 +95,10 @@ def write_counts_to(stream: BinaryIO, counts: PositionCounts, metadata: Mapping[
         "engine_notes": list(counts.engine_notes),
         "null_replicates": len(counts.null),
         "null_seed": counts.null_seed,
+        "min_length": counts.min_length,
+        "short_documents": counts.short_documents,
+        "bins": None if counts.bins is None else asdict(counts.bins),
+        "passages": None if counts.passages is None else _passages_header(counts.passages),
     }
     parts = (counts, *counts.null)
     columns: dict[str, Any] = {}
@@ -191,7 +210,7 @@ def _from_table(table: "pa.Table", header: dict[str, Any]) -> PositionCounts:
         n_special_tokens=_field(identity, "n_special_tokens", int),
     )
     vocabulary_size = _field(header, "vocabulary_size", int | None)
-    header = {"engines": [], "engine_notes": [], "null_replicates": 0, "null_seed": None} | header
+    header = _LATER | header
     n_null = _field(header, "null_replicates", int)
     vocabulary = None if vocabulary_size is None else _vocabulary(table, vocabulary_size)
     first, *null = _parts(table, n_null)
@@ -207,8 +226,38 @@ def _from_table(table: "pa.Table", header: dict[str, Any]) -> PositionCounts:
         grouped_by=_field(header, "grouped_by", str | None),
         engines=tuple(_list(header, "engines", str)),
         engine_notes=tuple(_list(header, "engine_notes", str)),
+        min_length=_field(header, "min_length", int | None),
+        short_documents=_field(header, "short_documents", int),
+        bins=_bins(_field(header, "bins", dict | None)),
+        passages=_passages(_field(header, "passages", dict | None)),
     )
     return counts.with_null(null, _field(header, "null_seed", int)) if n_null else counts
+
+
+def _bins(header: dict[str, Any] | None) -> Bins | None:
+    if header is None:
+        return None
+    return Bins(_field(header, "kind", str), tuple(_list(header, "edges", int)))
+
+
+def _passages_header(passages: Passages) -> dict[str, Any]:
+    return {
+        "length": passages.length,
+        "hashes": passages.hashes.tolist(),
+        "documents": passages.documents.tolist(),
+        "folds": passages.folds.tolist(),
+    }
+
+
+def _passages(header: dict[str, Any] | None) -> Passages | None:
+    if header is None:
+        return None
+    return Passages(
+        _field(header, "length", int),
+        np.array(_list(header, "hashes", int), np.uint64),
+        np.array(_list(header, "documents", int), np.int64),
+        np.array(_list(header, "folds", int), np.int64),
+    )
 
 
 def _parts(table: "pa.Table", n_null: int) -> list[Entries]:

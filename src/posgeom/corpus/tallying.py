@@ -15,8 +15,9 @@ from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.engines.base import EngineError
 from posgeom.corpus.entries import Entries, sum_entries
 from posgeom.corpus.folds import folds_of, group_digests, text_digests
+from posgeom.corpus.passages import Passages, no_passages, passage_length, sample_passages
 from posgeom.corpus.permutation import permute_in_documents
-from posgeom.corpus.tokenizers import Tokenizer
+from posgeom.corpus.tokenizers import TokenBatch, Tokenizer
 from posgeom.errors import CorpusError, CountsError
 from posgeom.messages import shown
 
@@ -44,6 +45,8 @@ class CountSettings:
         Column that decides the folds.
     workers : int or None
         Threads; one per core by default.
+    min_length : int or None
+        Positions that a sequence has to take, special tokens included, to be counted.
     """
 
     n_positions: int
@@ -52,6 +55,7 @@ class CountSettings:
     seed: int = 0
     grouped_by: str | None = None
     workers: int | None = None
+    min_length: int | None = None
 
     def check(self, tokenizer: Tokenizer) -> None:
         """Refuse sizes that cannot be counted.
@@ -73,6 +77,11 @@ class CountSettings:
             raise CountsError(f"{self.null_replicates} null replicates: expected 0 to {MAX_NULL_REPLICATES:,}")
         if self.workers is not None and self.workers < 1:
             raise CountsError(f"{self.workers} workers: expected at least 1")
+        if self.min_length is not None and not 1 <= self.min_length <= self.n_positions:
+            raise CountsError(
+                f"minimum length {self.min_length:,}: expected 1 to the context length n = {self.n_positions:,}, at "
+                "which sequences are truncated"
+            )
         if self.n_keys(tokenizer) >= 2**63:
             raise CountsError(
                 f"{self.n_folds} folds x {self.n_positions} positions x {tokenizer.id_space} token ids do not fit in "
@@ -101,6 +110,8 @@ class _Tally:
     keys: list[NDArray[np.int64]]
     documents: NDArray[np.int64]
     empty_documents: int
+    short_documents: int
+    passages: Passages
     column: str | None
 
 
@@ -132,7 +143,8 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
     n_corpora = 1 + settings.null_replicates
     accumulators = [Accumulator(n_keys, max(_KEYS_AT_ONCE // n_corpora, _FEW_KEYS)) for _ in range(n_corpora)]
     documents = np.zeros(settings.n_folds, np.int64)
-    empty_documents = 0
+    empty_documents = short_documents = 0
+    passages = no_passages(passage_length(tokenizer.identity))
     columns: dict[str, None] = {}
 
     def hashed() -> Iterator[_Work]:
@@ -141,7 +153,8 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
             yield _Work(batch, *_digests_and_folds(batch, settings.n_folds), number == 0)
 
     def tally(work: _Work) -> _Tally:
-        return _tally(work, tokenizer, settings)
+        # A sample that has grown meanwhile would only let the batch leave out more of its passages at once.
+        return _tally(work, tokenizer, settings, passages)
 
     n_workers = settings.workers or os.cpu_count() or 1
     for part in _in_threads(tally, hashed(), n_workers):
@@ -149,6 +162,8 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
             accumulator.add(keys)
         documents += part.documents
         empty_documents += part.empty_documents
+        short_documents += part.short_documents
+        passages = passages.merge(part.passages)
         if part.column is not None:
             columns[part.column] = None
     with ThreadPoolExecutor(min(n_workers, n_corpora)) as pool:  # sorting, in compiled code, goes on side by side
@@ -168,6 +183,9 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
         grouped_by=settings.grouped_by,
         engines=() if tokenizer.engine is None else (tokenizer.engine,),
         engine_notes=() if tokenizer.engine_note is None else (tokenizer.engine_note,),
+        min_length=settings.min_length,
+        short_documents=short_documents,
+        passages=passages,
     )
     return result.with_null(null, settings.seed, check=False) if null else result
 
@@ -182,7 +200,7 @@ def _entries(accumulator: Accumulator, tokenizer: Tokenizer, settings: CountSett
     return np.repeat(fold, sizes), np.repeat(position, sizes), keys, counts
 
 
-def _tally(work: _Work, tokenizer: Tokenizer, settings: CountSettings) -> _Tally:
+def _tally(work: _Work, tokenizer: Tokenizer, settings: CountSettings, so_far: Passages) -> _Tally:
     batch, digests, folds = work.batch, work.digests, work.folds
     texts, n = batch.documents, settings.n_positions
     try:
@@ -194,6 +212,9 @@ def _tally(work: _Work, tokenizer: Tokenizer, settings: CountSettings) -> _Tally
     except EngineError as error:
         place = "" if error.document is None else f" on {shown(batch.source)}, row {batch.first_row + error.document}"
         raise EngineError(f"{error}{place}") from None
+    if settings.min_length is not None:
+        is_long = _sizes(tokens, tokenizer) >= settings.min_length
+        tokens, digests, folds = tokens.only(is_long), digests[is_long], folds[is_long]
     cells = (np.repeat(folds, tokens.lengths) * n + tokens.positions) * tokenizer.id_space
     keys = [cells + tokens.tokens]
     for replicate in range(settings.null_replicates):
@@ -210,8 +231,19 @@ def _tally(work: _Work, tokenizer: Tokenizer, settings: CountSettings) -> _Tally
         keys=keys,
         documents=np.bincount(folds, minlength=settings.n_folds).astype(np.int64),
         empty_documents=int((tokens.lengths == 0).sum()),
+        short_documents=len(texts) - folds.size,
+        passages=sample_passages(
+            tokenizer.keys(tokens.tokens), tokens.lengths, folds, so_far.length, bound=so_far.bound
+        ),
         column=batch.column,
     )
+
+
+def _sizes(tokens: TokenBatch, tokenizer: Tokenizer) -> NDArray[np.int64]:
+    """Positions that each sequence takes, special tokens included, up to n."""
+    if tokens.sizes is not None:
+        return tokens.sizes
+    return tokens.lengths + tokenizer.identity.n_special_tokens
 
 
 def _digests_and_folds(batch: DocumentBatch, n_folds: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

@@ -172,7 +172,7 @@ class FastTokenizer(Tokenizer):
         self._check_ids(ids)
         document = np.repeat(np.arange(lengths.size), lengths)[content]
         content_lengths = np.bincount(document, minlength=lengths.size).astype(np.int64)
-        return TokenBatch(content_lengths, batch.positions[content], ids[content])
+        return TokenBatch(content_lengths, batch.positions[content], ids[content], sizes=lengths)
 
     def _check_ids(self, ids: NDArray[np.int64]) -> None:
         if ids.size and int(ids.max()) >= self.id_space:

@@ -9,6 +9,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from posgeom.corpus.folds import digests_of
 from posgeom.corpus.texts import Texts
 from posgeom.errors import TokenizerError
 
@@ -59,11 +60,30 @@ class TokenBatch:
         Content tokens of each document.
     positions, tokens : ndarray of int64, shape (sum of lengths,)
         0-based sequence position, special tokens included in the numbering, and token id.
+    sizes : ndarray of int64 or None, shape (n_documents,)
+        Positions that each sequence takes, special tokens included, where that is not the content tokens and
+        `TokenizerIdentity.n_special_tokens`.
     """
 
     lengths: NDArray[np.int64]
     positions: NDArray[np.int64]
     tokens: NDArray[np.int64]
+    sizes: NDArray[np.int64] | None = None
+
+    def only(self, documents: NDArray[np.bool_]) -> "TokenBatch":
+        """The tokens of some documents.
+
+        Parameters
+        ----------
+        documents : ndarray of bool, shape (n_documents,)
+
+        Returns
+        -------
+        TokenBatch
+        """
+        kept = np.repeat(documents, self.lengths)
+        sizes = None if self.sizes is None else self.sizes[documents]
+        return TokenBatch(self.lengths[documents], self.positions[kept], self.tokens[kept], sizes)
 
 
 class Tokenizer(ABC):
@@ -130,6 +150,19 @@ class Tokenizer(ABC):
         """Token strings by id, for an open vocabulary; None where the ids are fixed."""
         return None
 
+    def keys(self, tokens: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """A number for each token that is the same in every run: its id, where ids are fixed.
+
+        Parameters
+        ----------
+        tokens : ndarray of int64, shape (k,)
+
+        Returns
+        -------
+        ndarray of uint64, shape (k,)
+        """
+        return tokens.view(np.uint64)
+
 
 def number_tokens(lengths: NDArray[np.int64], tokens: NDArray[np.int64]) -> TokenBatch:
     """Number the tokens of each document from position 0."""
@@ -179,6 +212,7 @@ class WhitespaceTokenizer(Tokenizer):
         self.id_space = OPEN_ID_SPACE
         self._ids: dict[str, int] = {}
         self._next = count()
+        self._keys = np.empty(1024, np.uint64)
         self._lock = threading.Lock()
 
     def encode(self, texts: Sequence[str], n_positions: int) -> TokenBatch:
@@ -187,14 +221,27 @@ class WhitespaceTokenizer(Tokenizer):
         lengths = np.fromiter((len(p) for p in pieces), np.int64, len(pieces))
         ids = self._ids
         with self._lock:
+            new = []
             for words in pieces:
                 for word in words:
                     if word not in ids:
                         ids[word] = next(self._next)
+                        new.append(word.encode(errors="surrogatepass"))
+            self._add_keys(new)
         tokens = np.fromiter((ids[w] for words in pieces for w in words), np.int64, int(lengths.sum()))
         if len(ids) > OPEN_ID_SPACE:
             raise TokenizerError(f"more than {OPEN_ID_SPACE:,} distinct words: use a tokenizer.json instead")
         return number_tokens(lengths, tokens)
+
+    def _add_keys(self, words: list[bytes]) -> None:
+        first = len(self._ids) - len(words)
+        if len(self._ids) > self._keys.size:
+            self._keys = np.resize(self._keys, 2 * len(self._ids))  # a copy: another thread may read the other
+        self._keys[first : len(self._ids)] = digests_of(words)
+
+    def keys(self, tokens: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Hash of each word."""
+        return self._keys[tokens]
 
     def vocabulary(self) -> list[str]:
         """Words in order of arrival."""

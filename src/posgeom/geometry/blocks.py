@@ -4,22 +4,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def block_edges(n: int, n_blocks: int) -> NDArray[np.int64]:
-    """Where blocks of nearly equal size begin, and where the last one ends.
+def block_edges(n: int, max_blocks: int) -> NDArray[np.int64]:
+    """Where blocks of one size begin, and where the last one, which may be smaller, ends.
 
     Parameters
     ----------
     n : int
         Rows, at least 1.
-    n_blocks : int
-        Blocks wanted; n where there are not so many rows.
+    max_blocks : int
+        Blocks at most.
 
     Returns
     -------
     ndarray of int, shape (k + 1,)
     """
-    k = min(n, n_blocks)
-    return np.arange(k + 1, dtype=np.int64) * n // k
+    return np.append(np.arange(0, n, -(-n // max_blocks), dtype=np.int64), n)
 
 
 def block_means(matrix: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -203,11 +203,13 @@ def geometry(
     blocks: tuple[tuple[int, ...], ...] = ()
     block_depth = None
     if estimator == "crossval":
-        threshold = choose_min_depth(counts.depth) if min_depth is None else min_depth
+        threshold = choose_min_depth(counts.depth, counts.bins) if min_depth is None else min_depth
         deep = counts.depth[counts.depth >= max(threshold, 1)]
         blocks = tuple(choose_blocks(counts, int(deep.min(initial=counts.depth.max()))))
         block_depth = block_depths(counts, blocks).min(axis=0)
-    selection = select_positions(counts.depth, min_depth=min_depth, empty=empty, block_depth=block_depth)
+    selection = select_positions(
+        counts.depth, min_depth=min_depth, empty=empty, block_depth=block_depth, bins=counts.bins
+    )
     positions = selection.positions
     check_matrix_fits(positions.size)
     plugin, rank = _plugin(counts, chosen, selection)
@@ -292,8 +294,8 @@ def _check_choices(
 def _plugin(counts: PositionCounts, metric: Metric, selection: Selection) -> tuple[DistanceMatrix, int | None]:
     """Plug-in distances over the used positions, and the paper's rank over all positions."""
     used = selection.positions
-    everywhere = counts.n_positions - selection.empty.size <= MAX_RANK_POSITIONS
-    wanted = np.arange(counts.n_positions) if everywhere else used
+    everywhere = counts.grid.size - selection.empty.size <= MAX_RANK_POSITIONS
+    wanted = counts.grid if everywhere else used
     distributions = position_distributions(counts, wanted)
     distinct = metric.distances(distributions.rows)
     rows = distributions.row_of_position[np.searchsorted(wanted, used)]

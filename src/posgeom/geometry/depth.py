@@ -6,30 +6,33 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from posgeom.corpus.bins import Bins
 from posgeom.errors import GeometryError
 
 SHARE_OF_DEEPEST = 0.05
 ENOUGH = 100
 
 
-def choose_min_depth(depth: NDArray[np.int64]) -> int:
+def choose_min_depth(depth: NDArray[np.int64], bins: Bins | None = None) -> int:
     """Default minimum depth: 5 % of the deepest position's, and at least 100 where the corpus has that many.
 
     All positions are rarefied to the shallowest one kept, so one rare far position would cost every other
     position its precision. The floor of 100 is lowered to half of the deepest position's depth in corpora that
-    small, so that they are analysed at all.
+    small, so that they are analysed at all. A bin counts for as deep as its positions are on average, so that wide
+    bins do not mask narrow ones.
 
     Parameters
     ----------
     depth : ndarray of int, shape (n,)
-        Sequences with a token at each position.
+        Sequences with a token at each position; tokens of each bin, at its centre.
+    bins : Bins, optional
 
     Returns
     -------
     int
         At least 1.
     """
-    deepest = int(depth.max(initial=0))
+    deepest = int(depth.max(initial=0)) if bins is None else ceil((depth[bins.centres] / bins.widths).max())
     return max(1, ceil(SHARE_OF_DEEPEST * deepest), min(ENOUGH, ceil(deepest / 2)))
 
 
@@ -47,6 +50,8 @@ class Selection:
         Positions with data, but with less than the minimum depth (or none in some fold); masked.
     min_depth : int
     chosen_automatically : bool
+    bins : Bins or None
+        Bins whose centres these positions are, where they are not positions themselves.
     """
 
     positions: NDArray[np.int64]
@@ -54,6 +59,7 @@ class Selection:
     shallow: NDArray[np.int64]
     min_depth: int
     chosen_automatically: bool
+    bins: Bins | None = None
 
 
 def select_positions(
@@ -62,6 +68,7 @@ def select_positions(
     min_depth: int | None,
     empty: str,
     block_depth: NDArray[np.int64] | None,
+    bins: Bins | None = None,
 ) -> Selection:
     """Choose the positions that take part.
 
@@ -75,6 +82,8 @@ def select_positions(
         ``"mask"`` leaves positions without data out, ``"uniform"`` keeps them as the uniform distribution.
     block_depth : ndarray of int or None, shape (n,)
         Smallest depth in any block of folds, when the estimator is cross-validated.
+    bins : Bins, optional
+        Bins at whose centres alone there are counts; `depth` is then the tokens of each.
 
     Returns
     -------
@@ -87,24 +96,30 @@ def select_positions(
     """
     if min_depth is not None and min_depth < 1:
         raise GeometryError(f"minimum depth {min_depth}: expected at least 1")
-    threshold = choose_min_depth(depth) if min_depth is None else min_depth
+    threshold = choose_min_depth(depth, bins) if min_depth is None else min_depth
+    exists = np.ones(depth.shape, np.bool_)
+    if bins is not None:
+        exists[:] = False
+        exists[bins.centres] = True
     deep = enough = depth >= threshold
     if block_depth is not None:
         deep = enough & (block_depth > 0)
-    is_empty = depth == 0
+    is_empty = exists & (depth == 0)
     used = deep | is_empty if empty == "uniform" else deep
     if int(used.sum()) < 2:
+        what = ("positions", "sequences") if bins is None else ("bins", "tokens")
         if int(enough.sum()) < 2:
-            found = f"{int(enough.sum())} of {depth.size} positions have {threshold} sequences or more"
+            found = f"{int(enough.sum())} of {int(exists.sum())} {what[0]} have {threshold} {what[1]} or more"
             way_out = f"the deepest has {int(depth.max())}; lower --min-depth or add text"
         else:
-            found = f"{int(deep.sum())} of {depth.size} positions have a sequence in every fold"
+            found = f"{int(deep.sum())} of {int(exists.sum())} {what[0]} have a sequence in every fold"
             way_out = "add text, or use fewer --folds or --estimator plugin"
         raise GeometryError(f"{found}: a geometry needs 2; {way_out}")
     return Selection(
         positions=np.flatnonzero(used),
         empty=np.flatnonzero(is_empty),
-        shallow=np.flatnonzero(~deep & ~is_empty),
+        shallow=np.flatnonzero(exists & ~deep & ~is_empty),
         min_depth=threshold,
         chosen_automatically=min_depth is None,
+        bins=bins,
     )

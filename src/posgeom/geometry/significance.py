@@ -49,6 +49,13 @@ class Axis:
     null_upper: float
     p_value: float
 
+    def interval(self, level: float) -> tuple[float, float] | None:
+        """Normal interval of the eigenvalue, or None where its error is not known."""
+        if self.standard_error is None:
+            return None
+        reach = float(scipy.stats.norm.ppf((1 + level) / 2)) * self.standard_error
+        return self.eigenvalue - reach, self.eigenvalue + reach
+
 
 @dataclass(frozen=True, eq=False)
 class Significance:

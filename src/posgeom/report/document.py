@@ -5,6 +5,7 @@ from importlib.metadata import version
 from typing import Any
 
 from posgeom.analysis import Analysis
+from posgeom.corpus.leaks import shared_passages
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.depth_curve import DepthCurve
 from posgeom.geometry.significance import Significance
@@ -27,6 +28,7 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
         JSON-serialisable; an undefined number is None.
     """
     counts, geometry = analysis.counts, analysis.geometry
+    bins, shared = counts.bins, shared_passages(counts)
     return {
         "schema_version": SCHEMA_VERSION,
         "software": {"name": "posgeom", "version": version("posgeom")},
@@ -39,18 +41,22 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
             "empty_documents": counts.empty_documents,
             "tokens": counts.n_tokens,
             "grouped_by": counts.grouped_by,
+            "min_length": counts.min_length,
+            "short_documents": counts.short_documents,
+            "shared_passages": None if shared is None else asdict(shared),
         },
         "tokenizer": asdict(counts.tokenizer)
         | {"engines": list(counts.engines), "engine_notes": list(counts.engine_notes)},
         "n_positions": counts.n_positions,
+        "bins": None if bins is None else {"kind": bins.kind, "edges": list(bins.edges)},
         "vocab_size": counts.vocab_size,
         "n_dims": analysis.n_dims,
-        **_geometry(geometry, analysis.level),
+        **_geometry(geometry),
+        "mean_squared_distance_interval": {"crossval_common_depth": _mean_interval(geometry, analysis.level)},
         "noise_share": _noise_share(geometry, analysis.level),
-        "corpus_violation_rate": asdict(analysis.order),
+        "corpus_monotonicity": {"violation_rate": asdict(analysis.order)},
         "uncertainty": _uncertainty(analysis.scorecard),
-        "significance": _significance(analysis.significance),
-        "significant_rank": None if analysis.significance is None else analysis.significance.rank,
+        "significance": _significance(analysis.significance, analysis.level),
         "depth_curve": _depth_curve(analysis.depth_curve, analysis.level),
         "noise_ceiling": _ceiling(analysis.scorecard),
         "encodings": [
@@ -60,7 +66,7 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def _geometry(geometry: Geometry, level: float | None) -> dict[str, Any]:
+def _geometry(geometry: Geometry) -> dict[str, Any]:
     selection = geometry.selection
     full, common = geometry.crossval_full_depth, geometry.crossval
     return {
@@ -83,7 +89,6 @@ def _geometry(geometry: Geometry, level: float | None) -> dict[str, Any]:
             "plugin": geometry.plugin.mean_squared,
             "crossval": None if full is None else full.mean_squared,
             "crossval_common_depth": None if geometry.depth is None or common is None else common.mean_squared,
-            "crossval_common_depth_interval": _mean_interval(geometry, level),
         },
         "self_affinity": geometry.self_affinity,
         "negative_pairs": geometry.distances.negative_share,
@@ -118,17 +123,31 @@ def _noise_share(geometry: Geometry, level: float | None) -> dict[str, float | N
 def _uncertainty(card: Scorecard) -> dict[str, Any] | None:
     if card.level is None:
         return None
-    return {"level": card.level, "method": card.method, "n_blocks": card.n_blocks}
+    return {"level": card.level, "method": card.method, "n_folds": card.n_blocks}
 
 
-def _significance(tested: Significance | None) -> dict[str, Any] | None:
-    if tested is None:
+def _significance(tested: Significance | None, level: float | None) -> dict[str, Any] | None:
+    if tested is None or level is None:
         return None
+    axes = []
+    for axis in tested.axes:
+        low, high = axis.interval(level) or (None, None)
+        axes.append(
+            {
+                "eigenvalue": axis.eigenvalue,
+                "low": low,
+                "high": high,
+                "null_mean": axis.null_mean,
+                "null_upper": axis.null_upper,
+                "p_value": axis.p_value,
+            }
+        )
     return {
+        "significant_rank": tested.rank,
         "alpha": tested.alpha,
         "n_null": len(tested.null),
         "signal_share": tested.signal_share,
-        "axes": [asdict(axis) for axis in tested.axes],
+        "axes": axes,
         "null_spectrum": tested.null.mean(axis=0).tolist(),
     }
 

@@ -89,9 +89,8 @@ def comparison(runs: Sequence[Run]) -> Figure | None:
         for run in scored
         for e in (run.scores or {})["encodings"]
     ]
-    caption = (
-        "Scaled stress of each encoding against the geometry of each run: 0 is faithful, 1 no more than a constant."
-        + (" The first runs are drawn; the table has all." if len(scored) > N_SERIES else "")
+    caption = "Scaled stress of each encoding against the geometry of each run: 0 is faithful, 1 the worst." + (
+        " The first runs are drawn; the table has all." if len(scored) > N_SERIES else ""
     )
     return compare_figure(rows, caption=caption)
 

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from posgeom.analysis import Analysis
+from posgeom.corpus.counts import PositionCounts
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.depth import ENOUGH, SHARE_OF_DEEPEST
 from posgeom.messages import printable, shown
@@ -105,12 +106,27 @@ def _summary(analysis: Analysis) -> list[tuple[str, str]]:
         ),
         ("tokenizer", f"{_end_of(counts.tokenizer.name)}, V = {counts.vocab_size:,}{special_text}"),
         ("positions", _positions(geometry)),
+        *_selected(counts),
         ("geometry", _estimator(geometry, analysis)),
         ("mean d^2", _mean_squared(geometry, analysis.level)),
         ("spectrum", _spectrum(geometry)),
         ("axes", _axes(analysis)),
         ("order", _order(analysis)),
     ]
+
+
+def _selected(counts: PositionCounts) -> list[tuple[str, str]]:
+    """Which documents were left out, and how positions were put together."""
+    lines = []
+    if counts.min_length is not None:
+        least = f"of {counts.min_length:,} positions or more; {counts.short_documents:,} shorter ones left out"
+        lines.append(("documents", least))
+    if counts.bins is not None:
+        low, high = counts.bins.widths.min(), counts.bins.widths.max()
+        width = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        what = f"{len(counts.bins):,} {counts.bins.kind}, {width} positions wide, each at its centre; depth is tokens"
+        lines.append(("bins", what))
+    return lines
 
 
 def _end_of(name: str, limit: int = 60) -> str:
@@ -254,14 +270,13 @@ def scorecard_table(card: Scorecard, width: int = WIDTH) -> Table:
     for row in card.rows:
         table.add_row(Text(printable(row.name)), *(column.cell(row) for column in columns))
     if card.ceiling:
-        table.add_section()
         ceiling = EncodingScores(OTHER_HALF, intervals=card.ceiling_intervals, **_NOTHING | card.ceiling)
         table.add_row(Text(OTHER_HALF), *(column.cell(ceiling) for column in columns))
     return table
 
 
 def _interval(interval: Interval | None) -> str:
-    return "" if interval is None else f"{interval.low:.4f} {interval.high:.4f}"
+    return "" if interval is None else f"{interval.low:.3f} {interval.high:.3f}"
 
 
 def _fitting(width: int) -> list[_Column]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ class Moments:
 
     Attributes
     ----------
+    encodings : ndarray of float, shape (n_encodings, n_pairs)
     e, e2 : ndarray of float, shape (n_encodings,)
         Means of e and of e^2.
     ed : ndarray of float, shape (n_encodings,)
@@ -25,6 +26,7 @@ class Moments:
         Means of D and of D^2; the second may be negative when it is an estimate.
     """
 
+    encodings: NDArray[np.float64]
     e: NDArray[np.float64]
     e2: NDArray[np.float64]
     ed: NDArray[np.float64]
@@ -36,14 +38,19 @@ class Moments:
         cls, encodings: NDArray[np.float64], roots: NDArray[np.float64], squared: NDArray[np.float64]
     ) -> Moments:
         """Moments of encodings, shape (n_encodings, n_pairs), with distances and squared distances of the pairs."""
-        n = roots.size
-        return cls(
-            encodings.mean(axis=1),
-            np.einsum("ij,ij->i", encodings, encodings) / n,
-            encodings @ roots / n,
-            float(roots.mean()),
-            float(squared.mean()),
-        )
+        return cls.of_encodings(encodings).against(roots, squared)
+
+    @classmethod
+    def of_encodings(cls, encodings: NDArray[np.float64]) -> Moments:
+        """What does not depend on a geometry; the rest is 0."""
+        mean, mean_squared = encodings.mean(axis=1), np.array([row @ row for row in encodings]) / encodings.shape[1]
+        return cls(encodings, mean, mean_squared, np.zeros(mean.shape), 0.0, 0.0)
+
+    def against(self, roots: NDArray[np.float64], squared: NDArray[np.float64]) -> Moments:
+        """The same encodings with distances and squared distances of the pairs of a geometry."""
+        # Row by row: in a product of matrices, the last digit of a score would depend on what else is scored.
+        products = np.array([row @ roots for row in self.encodings]) / roots.size
+        return replace(self, ed=products, d=float(roots.mean()), d2=float(squared.mean()))
 
 
 def stress_of_moments(moments: Moments) -> dict[str, NDArray[np.float64]]:

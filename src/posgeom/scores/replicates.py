@@ -24,7 +24,7 @@ from posgeom.seeds import make_rng
 FIELDS = ("stress_raw", "stress_scaled", "scale", "stress_1", "pearson", "spearman")
 """Fields of `EncodingScores` that rest on the corpus, in the order of `SCORES` and then Spearman's."""
 N_BOOTSTRAP = 400
-_N_HALVINGS = 3
+_N_HALVINGS = 2
 _MAX_REFITTED_POSITIONS = 1024
 """Used positions up to which fitted encodings have intervals: each needs some dozens of decompositions."""
 _STAGE = "leaving folds out"
@@ -80,6 +80,7 @@ def replicate_scores(
     *,
     errors: bool = True,
     bootstrap: bool = False,
+    ceiling: bool = True,
     progress: ProgressHook = silent,
 ) -> Replicates:
     """Scores of encodings, and of the other half of the corpus, with blocks left out.
@@ -93,6 +94,8 @@ def replicate_scores(
         Whether standard errors are wanted, or estimates alone.
     bootstrap : bool
         Draw weights on blocks too, for intervals from their quantiles.
+    ceiling : bool
+        Whether the noise ceiling is wanted; NaN where it is not.
     progress : callable
         Called as ``progress("leaving folds out", done, total)``.
 
@@ -104,8 +107,8 @@ def replicate_scores(
     n, positions = pairs.n_blocks, geometry.positions
     fixed = [k for k, e in enumerate(encodings) if e.refit is None]
     fitted = [k for k, e in enumerate(encodings) if e.refit is not None]
-    fits = [_fit(encodings[k], positions) for k in fitted] + [_other_half]
-    refits = n if errors and positions.size <= _MAX_REFITTED_POSITIONS else 0
+    fits = [_fit(encodings[k], positions) for k in fitted] + [_other_half] * ceiling
+    refits = n if fits and errors and positions.size <= _MAX_REFITTED_POSITIONS else 0
     outs: list[tuple[int, ...]] = [(f,) for f in range(n)]
     if errors:
         outs += combinations(range(n), 2)
@@ -122,14 +125,14 @@ def replicate_scores(
         for column, k in enumerate(fixed):
             two_out = left[n:, :, column] if errors else None
             leaving[k] = Leaving(full[:, column], left[:n, :, column], two_out, _BIASED)
-    whole = _score_halves(fits, geometry)
+    whole = _score_halves(fits, geometry) if fits else np.full((len(FIELDS), 1), np.nan)
     parts = np.full((n, *whole.shape), np.nan)
     for f in range(refits):
         progress(_STAGE, len(outs) + f, total)
         parts[f] = _score_halves(fits, geometry, left_out=f)
     progress(_STAGE, total, total)
     unbiased = np.zeros(len(FIELDS), bool)
-    out_of_sample = [Leaving(whole[:, c], parts[:, :, c], None, unbiased) for c in range(len(fits))]
+    out_of_sample = [Leaving(whole[:, c], parts[:, :, c], None, unbiased) for c in range(whole.shape[1])]
     leaving |= dict(zip(fitted, out_of_sample, strict=False))
     draws = None
     if bootstrap:
@@ -157,6 +160,7 @@ class _Scoring:
 
     def __init__(self, distances: NDArray[np.float64]) -> None:
         self._distances = distances
+        self._moments = Moments.of_encodings(distances)
         self._ranks: list[NDArray[np.float64]] | None = None
 
     def __call__(
@@ -165,7 +169,7 @@ class _Scoring:
         """All scores against squared distances of `n_used` blocks, shape (n_scores, n_encodings); NaN if undefined."""
         values = np.sqrt(np.maximum(squared, 0))
         roots = values if noise is None else noise.roots(squared, n_used)
-        moments = Moments.of_pairs(self._distances, roots, values**2 if noise is None else squared)
+        moments = self._moments.against(roots, values**2 if noise is None else squared)
         spearman = np.full(self._distances.shape[0], np.nan)
         if with_ranks:
             self._ranks = self._ranks or [tied_ranks(row) for row in self._distances]

@@ -16,6 +16,7 @@ from posgeom.errors import EncodingError, GeometryError
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.distance_matrix import DistanceMatrix, upper_pairs
 from posgeom.scores.moments import Moments, stress_of_moments
+from posgeom.scores.replicates import FIELDS, has_blocks, replicate_scores
 
 StressKind = Literal["raw", "scaled", "stress_1"]
 
@@ -125,7 +126,7 @@ def paired_distances(
 def stress(
     encoding: Encoding | ArrayLike, geometry: Geometry | DistanceMatrix, kind: StressKind = "raw"
 ) -> float | None:
-    """Stress of an encoding against a geometry.
+    """Stress of an encoding against a geometry, as a scorecard has it.
 
     A lower stress is a more faithful geometry, not a better model.
 
@@ -146,9 +147,16 @@ def stress(
     GeometryError
         When `kind` is none of these.
     """
+    if kind not in _KINDS:
+        raise GeometryError(f"stress kind {kind!r}: expected one of {', '.join(_KINDS)}")
     distances, target = paired_distances(encoding, geometry)
+    if isinstance(geometry, Geometry) and has_blocks(geometry):
+        scheme = encoding if isinstance(encoding, Encoding) else PointEncoding("given", encoding)
+        found = replicate_scores([scheme], geometry, errors=False, ceiling=False).leaving[0].corrected()
+        value = float(found[FIELDS.index(_KINDS[kind])])
+        return value if np.isfinite(value) else None
     result = stress_against(upper_pairs(distances), target)
-    values = {"raw": result.raw, "scaled": result.scaled, "stress_1": result.stress_1}
-    if kind not in values:
-        raise GeometryError(f"stress kind {kind!r}: expected one of {', '.join(values)}")
-    return values[kind]
+    return {"raw": result.raw, "scaled": result.scaled, "stress_1": result.stress_1}[kind]
+
+
+_KINDS = {"raw": "stress_raw", "scaled": "stress_scaled", "stress_1": "stress_1"}

@@ -17,11 +17,12 @@ from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.sources import resolve_sources
 from posgeom.corpus.tallying import CountSettings
 from posgeom.corpus.tokenizer_files import load_tokenizer
+from tests.corpus.helpers import check_same_passages
 
 Count = Callable[..., PositionCounts]
 
 
-_NO_NULL: dict[str, Any] = {"null": (), "null_seed": None}
+_PLAIN: dict[str, Any] = {"null": (), "null_seed": None, "passages": None}
 
 
 def assert_identical(one: PositionCounts, other: PositionCounts) -> None:
@@ -29,7 +30,10 @@ def assert_identical(one: PositionCounts, other: PositionCounts) -> None:
     assert one.checksum == other.checksum
     for null, its in zip(one.null, other.null, strict=True):
         assert_identical(null, its)
-    for mine, theirs in zip(astuple(replace(one, **_NO_NULL)), astuple(replace(other, **_NO_NULL)), strict=True):
+    assert (one.passages is None) == (other.passages is None)
+    if one.passages is not None and other.passages is not None:
+        check_same_passages(one.passages, other.passages)
+    for mine, theirs in zip(astuple(replace(one, **_PLAIN)), astuple(replace(other, **_PLAIN)), strict=True):
         if isinstance(mine, np.ndarray):
             assert mine.dtype == theirs.dtype
             assert mine.tobytes() == theirs.tobytes()
@@ -41,6 +45,7 @@ def count_here(specs: Sequence[Path], size: int, run_dir: Path, **settings: Any)
     """Do what workers do, in this process and in a random order."""
     tokenizer = settings.pop("tokenizer", "whitespace")
     n_positions, n_folds = settings.pop("n_positions", 8), settings.pop("n_folds", 3)
+    min_length = settings.pop("min_length", None)
     options = ReadOptions(**settings)
     partitions = plan(resolve_sources(specs, options), options, size)
     directory = RunDirectory(run_dir)
@@ -48,7 +53,7 @@ def count_here(specs: Sequence[Path], size: int, run_dir: Path, **settings: Any)
     job = Job(
         run_dir=directory.place,
         options=options,
-        counting=CountSettings(n_positions, n_folds, grouped_by=options.group),
+        counting=CountSettings(n_positions, n_folds, grouped_by=options.group, min_length=min_length),
         tokenizer=loaded.identity,
         engine=loaded.engine,
         wanted_engine=loaded.wanted_engine,

@@ -39,6 +39,18 @@ def test_the_counts_are_the_local_engines(on_cluster: Count, corpus: Path, tmp_p
         assert not list((run_dir / "merged").iterdir())
 
 
+@pytest.mark.parametrize("tokenizer", ["whitespace", "bytes"])
+def test_documents_that_are_long_enough(on_cluster: Count, corpus: Path, tokenizer: str) -> None:
+    settings: dict[str, Any] = {"tokenizer": tokenizer, "n_positions": 12, "min_length": 12, "null_replicates": 1}
+    whole = count(corpus, **settings)
+    assert whole.short_documents > 0
+    found = on_cluster(corpus, **settings, partition_size=1500)
+    assert_identical(found, whole)
+    assert found.short_documents == whole.short_documents
+    with pytest.raises(CorpusError, match="take fewer than 400 positions"):
+        on_cluster(corpus, n_positions=400, min_length=400, partition_size=4000, run_dir=corpus.parent / "other")
+
+
 def test_berts_tokenizer_travels_as_its_definition(on_cluster: Count, data_dir: Path, bert: Path) -> None:
     log = data_dir / "HDFS_2k.log"
     whole = count(log, bert, n_positions=32)
@@ -98,6 +110,7 @@ def test_half_written_counts_are_made_again(on_cluster: Count, corpus: Path, tmp
     [
         ({"n_positions": 9}, "context length n '8', not '9'"),
         ({"n_folds": 3}, "number of folds '10', not '3'"),
+        ({"min_length": 8}, "minimum length left out, not '8'"),
         ({"tokenizer": "chars"}, "tokenizer 'whitespace', not 'chars'"),
         ({"options": ReadOptions(utf8_errors="replace")}, "treatment of invalid UTF-8 'strict', not 'replace'"),
         ({"partition_size": 5000}, "partition size '4000', not '5000'"),

@@ -56,6 +56,7 @@ class Job:
         options, tokenizer = self.options, self.tokenizer
         return {
             "context length n": self.counting.n_positions,
+            "minimum length": self.counting.min_length,
             "number of folds": self.counting.n_folds,
             "number of null replicates": self.counting.null_replicates,
             "seed of the null replicates": self.counting.seed if self.counting.null_replicates else None,

@@ -253,7 +253,11 @@ class RunDirectory:
 
 def _digest(counts: PositionCounts) -> str:
     header = [counts.n_positions, counts.documents.tolist(), counts.empty_documents, counts.columns, counts.grouped_by]
+    header += [counts.min_length, counts.short_documents]
     digest = hashlib.sha256(json.dumps([header, counts.vocabulary]).encode())
     for array in (counts.fold, counts.position, counts.token, counts.count):
         digest.update(np.ascontiguousarray(array, "<i8").data)
+    if counts.passages is not None:
+        for sampled in (counts.passages.hashes, counts.passages.documents, counts.passages.folds):
+            digest.update(sampled.astype(sampled.dtype.newbyteorder("<")).data)
     return digest.hexdigest()

@@ -61,6 +61,7 @@ def matrix_figure(
     down = alt.Scale(domain=span[::-1], nice=False, zero=False)
     colours = alt.Scale(scheme=SEQUENTIAL, domain=[0, largest or 1])
     cells = alt.Chart().mark_rect(aria=False, strokeWidth=0, invalid=None, tooltip=alt.TooltipContent("data"))
+    side = _side(first, last)
     panels = [
         cells.encode(
             x=x,
@@ -68,7 +69,7 @@ def matrix_figure(
             y=alt.Y("_y:Q", title="position i" if number == 0 else None, scale=down, axis=axis),
             y2="_y2",
             color=alt.Color(f"{name}:Q", title=[metric, "distance"], scale=colours),
-        ).properties(width=_SIDE, height=_SIDE, title=name)
+        ).properties(width=side, height=side, title=name)
         for number, name in enumerate(names)
     ]
     chart: Any = alt.HConcatChart(hconcat=panels, data=inline(rows), spacing=24)
@@ -76,6 +77,12 @@ def matrix_figure(
         "_x", alt.LookupData(inline(columns), "_x", ["_x2", "j", "depth of j"])
     )
     return Figure("matrix", "Distance matrix", caption, chart, _table(estimates, first, last, depth), layout="panels")
+
+
+def _side(first: Sequence[int], last: Sequence[int]) -> int:
+    """Length of a side near the wanted one, with whole pixels for a cell: crisp, and small as a file."""
+    cells = (last[-1] - first[0] + 1) / (last[0] - first[0] + 1) if first else 1
+    return round(cells * max(1, round(_SIDE / cells)))
 
 
 def _overlapping(first: Sequence[int], last: Sequence[int]) -> list[float]:
