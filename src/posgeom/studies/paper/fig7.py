@@ -12,10 +12,10 @@ from posgeom.geometry.distance_matrix import upper_pairs
 from posgeom.scores.correlation import pearson
 from posgeom.scores.stress import stress_of_pairs
 from posgeom.seeds import make_rng
-from posgeom.studies.paper.inputs import N_DIMS, SST2, Corpus, Inputs, value_of
+from posgeom.studies.paper.inputs import N_DIMS, SST2, Corpus, Inputs
 from posgeom.studies.paper.own_positions import MODELS, model_notes, trained_encodings
 from posgeom.studies.paper.quantities import Quantity, corpus_notes, missing_corpora, rows_of
-from posgeom.studies.paper.result import Estimate, ItemResult, SoundRow, over_seeds
+from posgeom.studies.paper.result import Estimate, ItemResult, SoundRow, over_estimates
 from posgeom.studies.paper.sound import PEARSON, sound_scores
 from posgeom.studies.paper.stresses import MDS
 
@@ -80,9 +80,9 @@ def _of_model(encoding: Encoding | None, corpus: Corpus) -> float | None:
     return None if encoding is None else pearson(_pairs(encoding, corpus.paper), corpus.paper.distances.pairs)
 
 
-def _random(shape: Geometry, inputs: Inputs) -> Estimate:
+def _random(shape: Geometry, inputs: Inputs) -> Estimate | None:
     found = [pearson(_pairs(_build("random", shape, seed), shape), shape.distances.pairs) for seed in inputs.seeds]
-    return over_seeds([value for value in found if value is not None])
+    return over_estimates([_estimate(value) for value in found])
 
 
 def _sound(inputs: Inputs, corpus: Corpus, trained: dict[str, Encoding]) -> list[SoundRow]:
@@ -95,8 +95,7 @@ def _sound(inputs: Inputs, corpus: Corpus, trained: dict[str, Encoding]) -> list
         for (name, encoding), after in zip(encodings.items(), sound, strict=True)
     ]
     drawn = sound_scores([_build("random", used, seed) for seed in inputs.seeds], used, PEARSON, intervals=False)
-    both = over_seeds([value_of(estimate) for estimate in drawn])
-    rows.insert(2, SoundRow("Pearson, random", "", _random(corpus.paper, inputs), both))
+    rows.insert(2, SoundRow("Pearson, random", "", _random(corpus.paper, inputs), over_estimates(drawn)))
     return rows
 
 

@@ -1,6 +1,6 @@
 """Figure 8: stress layer by layer, of positions projected by the query-key products of a model, on SST-2."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from posgeom.errors import PosgeomError
@@ -8,10 +8,11 @@ from posgeom.geometry.build import Geometry
 from posgeom.models.family import PositionTable
 from posgeom.models.layers import Weights, layer_scores
 from posgeom.models.model import Model
-from posgeom.studies.paper.inputs import SST2, Inputs, is_bert_base, model_missing
+from posgeom.models.projection import ProjectionScores
+from posgeom.studies.paper.inputs import SST2, Inputs, defined, is_bert_base, model_missing
 from posgeom.studies.paper.own_positions import MODELS, given_models, model_notes
 from posgeom.studies.paper.quantities import Quantity, corpus_notes, missing_corpora, rows_of
-from posgeom.studies.paper.result import ItemResult, Missing, Row, SoundRow, over_seeds
+from posgeom.studies.paper.result import Estimate, ItemResult, Missing, Row, SoundRow, over_seeds
 
 N_LAYERS = 12
 """Layers of the paper's model."""
@@ -19,12 +20,12 @@ N_LAYERS = 12
 
 @dataclass(frozen=True)
 class _Stresses:
-    """Stress by layer, of the model and of a fresh copy of its sizes."""
+    """Stress by layer, of the model and of a fresh copy of its sizes; raw stress where the paper has it."""
 
     raw: list[float]
     fresh_raw: list[float]
-    scaled: list[float]
-    fresh_scaled: list[float]
+    scaled: list[float | None]
+    fresh_scaled: list[float | None]
 
 
 @dataclass(frozen=True)
@@ -88,27 +89,26 @@ def fig8(inputs: Inputs) -> ItemResult:
 
 def _score(inputs: Inputs, opened: Model) -> _Scored:
     corpus = inputs.corpora[SST2.key]
-    paper, sound = (_stresses(opened, shape, "sinusoidal", inputs) for shape in (corpus.paper, corpus.sound))
+    paper = _stresses(opened, corpus.paper, "sinusoidal", inputs, with_raw=True)
+    sound = _stresses(opened, corpus.sound, "sinusoidal", inputs)
     own = None
     if isinstance(opened.stack().positions, PositionTable):
         own = (_stresses(opened, corpus.paper, "own", inputs), _stresses(opened, corpus.sound, "own", inputs))
     return _Scored(paper, sound, own, corpus.is_the_papers and is_bert_base(opened))
 
 
-def _stresses(opened: Model, shape: Geometry, source: str, inputs: Inputs) -> _Stresses:
+def _stresses(opened: Model, shape: Geometry, source: str, inputs: Inputs, *, with_raw: bool = False) -> _Stresses:
     analysis = layer_scores(opened, shape, input=source, heads=False, seed=inputs.seed, progress=inputs.progress)
 
-    def column(weights: Weights, score: str) -> list[float]:
-        values = [getattr(row.scores, score) for row in analysis.rows if row.weights == weights]
-        if any(value is None for value in values):
-            raise PosgeomError(f"a layer of {opened.checkpoint.name} maps all positions to one point: no stress")
-        return values
+    def rows(weights: Weights) -> list[ProjectionScores]:
+        return [row.scores for row in analysis.rows if row.weights == weights]
 
+    trained, fresh = rows("trained"), rows("initial")
     return _Stresses(
-        column("trained", "stress_raw"),
-        column("initial", "stress_raw"),
-        column("trained", "stress_scaled"),
-        column("initial", "stress_scaled"),
+        [defined(row.stress_raw) for row in trained if with_raw],
+        [defined(row.stress_raw) for row in fresh if with_raw],
+        [row.stress_scaled for row in trained],
+        [row.stress_scaled for row in fresh],
     )
 
 
@@ -150,9 +150,8 @@ def _mean(values: list[float]) -> float:
 
 
 def _sound(name: str, scored: _Scored) -> list[SoundRow]:
-    def row(what: str, plugin: list[float], sound: list[float]) -> SoundRow:
-        both = (over_seeds(values, "layers") for values in (plugin, sound))
-        return SoundRow(f"scaled stress, {name}, {what}", "", *both)
+    def row(what: str, plugin: list[float | None], sound: list[float | None]) -> SoundRow:
+        return SoundRow(f"scaled stress, {name}, {what}", "", _over_layers(plugin), _over_layers(sound))
 
     rows = [
         row("P sinusoidal", scored.paper.scaled, scored.sound.scaled),
@@ -167,26 +166,36 @@ def _sound(name: str, scored: _Scored) -> list[SoundRow]:
     return rows
 
 
+def _over_layers(values: list[float | None]) -> Estimate | None:
+    """Mean over layers; None where one of them is undefined, as against distances that are noise alone."""
+    known = [value for value in values if value is not None]
+    return over_seeds(known, "layers") if len(known) == len(values) else None
+
+
 def _change(scored: Mapping[str, _Scored]) -> str:
     found = scored.get("pretrained") or scored.get("scratch")
     if found is None:
         return ""
-    raw = _mean(found.paper.raw) / _mean(found.paper.fresh_raw)
-    text = (
-        f"Raw stress follows the norm of M: the model's is {raw:,.1f} times that of a fresh copy; rescaled, against "
-        f"cross-validated distances, the mean over layers is {_mean(found.sound.scaled):.3f} against "
-        f"{_mean(found.sound.fresh_scaled):.3f}"
-    )
-    if found.own is not None:
-        own = found.own[1]
-        text += f", and {_mean(own.scaled):.3f} against {_mean(own.fresh_scaled):.3f} of its own table"
+    text = "Raw stress follows the norm of M"
+    if any(found.paper.fresh_raw):
+        raw = _mean(found.paper.raw) / _mean(found.paper.fresh_raw)
+        text += f": the model's is {raw:,.1f} times that of a fresh copy"
+    sound = found.sound if found.own is None else found.own[1]
+    scaled, fresh = _over_layers(sound.scaled), _over_layers(sound.fresh_scaled)
+    if scaled is not None and fresh is not None:
+        what = "sinusoidal positions" if found.own is None else "its own table"
+        text += (
+            f"; rescaled, and against cross-validated distances, the mean over layers is {scaled.value:.3f} for {what} "
+            f"against {fresh.value:.3f}"
+        )
     return f"{text}."
 
 
 def _panels(scored: Mapping[str, _Scored]) -> tuple[dict[str, object], ...]:
     if not scored:
         return ()
-    raw, scaled = [], []
+    raw: list[dict[str, object]] = []
+    scaled: list[dict[str, object]] = []
     for name, entry in scored.items():
         raw += [_series(name, entry.paper.raw), _series(f"fresh copy of {name}", entry.paper.fresh_raw)]
         best = entry.sound if entry.own is None else entry.own[1]
@@ -212,5 +221,5 @@ def _panels(scored: Mapping[str, _Scored]) -> tuple[dict[str, object], ...]:
     )
 
 
-def _series(name: str, values: list[float]) -> dict[str, object]:
-    return {"name": name, "x": list(range(1, len(values) + 1)), "y": values}
+def _series(name: str, values: Sequence[float | None]) -> dict[str, object]:
+    return {"name": name, "x": list(range(1, len(values) + 1)), "y": list(values)}

@@ -73,6 +73,12 @@ def over_seeds(values: Sequence[float], kind: Literal["seeds", "layers"] = "seed
     return Estimate(float(np.mean(values)), float(min(values)), float(max(values)), kind)
 
 
+def over_estimates(estimates: Sequence[Estimate | None]) -> Estimate | None:
+    """Mean, smallest and largest of the values of estimates over seeds; None where one of them is undefined."""
+    values = [estimate.value for estimate in estimates if estimate is not None]
+    return over_seeds(values) if len(values) == len(estimates) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A quantity: ours, the paper's, and how they compare.

@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from posgeom.studies.paper.inputs import IMDB, N_DIMS, SST2, Corpus, Inputs, PaperCorpus, defined, value_of
+from posgeom.studies.paper.inputs import IMDB, N_DIMS, SST2, Corpus, Inputs, PaperCorpus, defined
 from posgeom.studies.paper.quantities import Quantity, corpus_notes, corpus_rows, missing_corpora
-from posgeom.studies.paper.result import Estimate, ItemResult, SoundRow, over_seeds
+from posgeom.studies.paper.result import Estimate, ItemResult, SoundRow, over_estimates, over_seeds
 from posgeom.studies.paper.sound import sound_scores
 from posgeom.studies.paper.stresses import FIXED, IN_SAMPLE, MDS, SPECS, build, mds_stresses, stress_of
 from posgeom.studies.paper.values import paper_values
@@ -103,7 +103,7 @@ def sound_rows(corpus: Corpus, seeds: range) -> list[SoundRow]:
     encodings = [build(spec, sound, N_DIMS, corpus.seed) for spec in SPECS.values()]
     after = dict(zip(SPECS, sound_scores(encodings, sound), strict=True))
     drawn = sound_scores([build("random", sound, N_DIMS, seed) for seed in seeds], sound, intervals=False)
-    after["random"] = over_seeds([value_of(estimate) for estimate in drawn])
+    after["random"] = over_estimates(drawn)
     return [SoundRow(f"{corpus.what.title}: scaled stress, {name}", "", before[name], after[name]) for name in SPECS]
 
 
