@@ -20,7 +20,7 @@ from posgeom.scores.stress import paired_distances, stress_of_pairs
 from posgeom.scores.violations_by_lag import violations_by_lag
 
 SCHEMA_VERSION = 1
-MAX_CELLS, N_BLOCKS = 128, 96
+MAX_CELLS, N_BLOCKS = 128, 64
 """Rows of a matrix that a chart still shows one by one; larger ones are averaged over at most so many blocks."""
 MAP_AXES = 3
 _DIGITS = 6

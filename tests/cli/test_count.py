@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from safetensors import safe_open
+
 from posgeom.corpus.storage import read_counts
 from tests.cli.helpers import Run, refused
 from tests.corpus.engines.helpers import make
@@ -52,6 +54,13 @@ def test_long_documents_bins_and_leaks(run: Run, corpus: Path, tmp_path: Path) -
         )
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "1.npy").read_bytes() == (tmp_path / "3.npy").read_bytes()
+    with safe_open(str(tmp_path / "run" / "mds.safetensors"), "numpy") as tensors:
+        assert json.loads(tensors.metadata()["posgeom"])["bin_edges"] == [0, 2, 4, 6, 8, 10]
+    where = ["--counts", "run/counts.parquet", "-d", "4", "-o", "x.safetensors"]
+    assert run("export", "mds:missing=linear", *where).returncode == 0
+    with safe_open(str(tmp_path / "x.safetensors"), "numpy") as tensors:
+        assert "[0, 2, 4, 6, 8, 10]" in str(tensors.metadata())
+    (tmp_path / "x.safetensors").unlink()
     refused(run("export", "sinusoidal", "--bins", "uniform:5", "-o", "x.npy"), "--bins without --counts")
     (tmp_path / "family.txt").write_text(
         "\n".join(" ".join(["a long sentence of words"] * 5 + [str(i)]) for i in range(80))

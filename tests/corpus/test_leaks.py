@@ -150,6 +150,15 @@ def test_the_note_is_part_of_an_analysis(data_dir: Path, bert: Path) -> None:
     assert any(note.startswith("Near-duplicates across folds") for note in notes)
 
 
+def test_a_phrase_that_many_documents_hold_is_not_taken_for_a_leak() -> None:
+    phrase = " ".join(f"p{i}" for i in range(12))
+    note = None
+    for seed in range(5):
+        texts = [text + " " + phrase if i % 5 == 0 else text for i, text in enumerate(words(500, seed=seed))]
+        note = note or leak_note(count_texts(texts))
+    assert note is None
+
+
 def test_half_of_the_shared_passages() -> None:
     texts = words(6, length=13)
     copies = [texts[0] + f" {i}" for i in range(8)] + [texts[1] + f" {i}" for i in range(3)] + texts[2:]

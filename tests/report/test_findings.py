@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from posgeom.report.findings import findings
+from posgeom.report.findings import findings, layers_findings
 from posgeom.report.run import Run
 
 
@@ -58,3 +58,26 @@ def test_undefined_is_said(scores: dict[str, Any]) -> None:
     assert "too large" in findings(plugin)[0]
     fitted = [e for e in scores["encodings"] if e["name"].startswith("mds")]
     assert "mds" in findings(scores | {"encodings": fitted})[2]
+
+
+def test_layers() -> None:
+    rows = [
+        {"layer": layer, "head": head, "weights": weights, "stress_scaled": value}
+        for layer, head, weights, value in (
+            (0, None, "trained", 0.01),
+            (0, 0, "trained", 0.4),
+            (0, 1, "trained", None),
+            (1, 0, "trained", 0.2),
+            (1, 1, "trained", 0.3),
+            (0, 0, "initial", 0.5),
+            (1, 0, "initial", 0.7),
+        )
+    ]
+    layers = {"estimator": "crossval", "positions_used": [0, 1, 2], "rows": rows}
+    best, fresh = layers_findings(layers)
+    assert "Head 0 of layer 1" in best
+    assert "0.200" in best
+    assert "median of 3 heads is 0.300 (against crossval distances of 3 positions)" in best
+    assert "the median is 0.600" in fresh
+    (undefined,) = layers_findings(layers | {"rows": rows[2:3]})
+    assert undefined.startswith("Scaled stress is undefined for every head")

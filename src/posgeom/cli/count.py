@@ -62,6 +62,7 @@ def command(
     partition_size: o.PartitionSizeOption = None,
     recount_changed: o.RecountChangedOption = False,
     quiet: o.QuietOption = False,
+    verbose: o.VerboseOption = False,
 ) -> None:
     """Count tokens by fold and position, for `posgeom analyze --counts`."""
     if not corpus:
@@ -77,7 +78,7 @@ def command(
     )
     parts = f"{output}.parts" if engine == "dask" and run_dir is None else run_dir
     # Entered first, so that an output that cannot be written is known before the work is done.
-    with staged_file(output) as stage, progress_bars(quiet=quiet) as progress:
+    with staged_file(output) as stage, progress_bars(quiet=quiet, verbose=verbose) as progress:
         counts = count(
             corpus,
             tokenizer,

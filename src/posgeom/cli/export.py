@@ -109,6 +109,8 @@ def command(
                 "convention": convention,
                 "seed": seed,
             }
+            if shape.selection.bins is not None:
+                tensors.metadata["fitted_to"]["bin_edges"] = list(shape.selection.bins.edges)
         write_tensors(tensors, stage, output, dtype)
     arrays = ", ".join(f"{name} {tuple(array.shape)}" for name, array in tensors.arrays.items())
     typer.echo(f"{shown(output)}: {tensors.what} of {printable(spec)}, {arrays}, {dtype}")

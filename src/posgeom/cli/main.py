@@ -11,7 +11,21 @@ from typing import Annotated, NoReturn
 import typer
 
 from posgeom import __version__
-from posgeom.cli import analyze, count, demo, encodings, export, inspect, layers, order, plot, report, reproduce
+from posgeom.cli import (
+    analyze,
+    calibrate,
+    compare,
+    count,
+    demo,
+    encodings,
+    export,
+    inspect,
+    layers,
+    order,
+    plot,
+    report,
+    reproduce,
+)
 from posgeom.errors import PosgeomError
 from posgeom.messages import printable, shown
 
@@ -33,6 +47,8 @@ app.command("export", epilog=export.EPILOG)(export.command)
 app.command("inspect", epilog=inspect.EPILOG)(inspect.command)
 app.command("layers", epilog=layers.EPILOG)(layers.command)
 app.command("order", epilog=order.EPILOG)(order.command)
+app.command("calibrate", epilog=calibrate.EPILOG)(calibrate.command)
+app.command("compare", epilog=compare.EPILOG)(compare.command)
 app.command("report", epilog=report.EPILOG)(report.command)
 app.command("plot", epilog=plot.EPILOG)(plot.command)
 app.command("reproduce", epilog=reproduce.EPILOG)(reproduce.command)

@@ -161,7 +161,7 @@ class Tokenizer(ABC):
         -------
         ndarray of uint64, shape (k,)
         """
-        return tokens.view(np.uint64)
+        return np.asarray(tokens, np.int64).view(np.uint64)
 
 
 def number_tokens(lengths: NDArray[np.int64], tokens: NDArray[np.int64]) -> TokenBatch:

@@ -12,7 +12,7 @@ from posgeom.geometry.significance import Significance
 from posgeom.scores.interval import mean_interval
 from posgeom.scores.scorecard import Scorecard
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 1
 
 
 def to_document(analysis: Analysis) -> dict[str, Any]:

@@ -329,8 +329,9 @@ def _layers(run: Run) -> Figure | None:
             values[layer, head] = row["stress_scaled"]
     return layers_figure(
         values,
-        title=f"{layers['stack']}: P M by layer and head, P {layers['input']}",
-        caption="Scaled stress of the positions as each head's query-key product sees them, against "
+        title="Layers and heads",
+        caption=f"{layers['stack'].capitalize()}: scaled stress of P M, the positions (P: {layers['input']}) as the "
+        "query-key product M of each head sees them, against "
         f"{layers['metric']} distances ({layers['estimator']}) of {len(layers['positions_used']):,} positions. "
         "Grey: undefined.",
     )

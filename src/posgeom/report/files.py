@@ -20,6 +20,7 @@ from posgeom.corpus.storage import write_counts
 from posgeom.errors import OutputError
 from posgeom.messages import one_line, shown
 from posgeom.report.document import to_document
+from posgeom.report.replicates import replicate_arrays
 
 _SCRATCH = ".posgeom-"
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
@@ -258,6 +259,10 @@ def _write_distances(analysis: Analysis, path: Path) -> None:
     np.savez(path, allow_pickle=False, **arrays)
 
 
+def _write_replicates(analysis: Analysis, path: Path) -> None:
+    np.savez(path, allow_pickle=False, **replicate_arrays(analysis))
+
+
 def _write_mds(analysis: Analysis, path: Path) -> None:
     solution, geometry = analysis.geometry.mds(), analysis.geometry
     tensors = {
@@ -270,6 +275,7 @@ def _write_mds(analysis: Analysis, path: Path) -> None:
         "metric": geometry.metric.name,
         "estimator": geometry.estimator,
         "n_positions": geometry.n_positions,
+        "bin_edges": None if analysis.counts.bins is None else list(analysis.counts.bins.edges),
         "rank": solution.spectrum.rank,
         "negative_mass": solution.spectrum.negative_mass,
         "convention": analysis.convention,
@@ -326,6 +332,7 @@ _FILES: dict[str, Callable[[Analysis, Path], None]] = {
     "counts.parquet": _write_counts,
     "distances.npz": _write_distances,
     "mds.safetensors": _write_mds,
+    "replicates.npz": _write_replicates,
     "scores.csv": _write_csv,
     "scores.json": _write_json,
 }

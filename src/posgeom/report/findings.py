@@ -1,5 +1,6 @@
 """Three sentences on a run, in plain words, each from its numbers with their interval, estimator and sample size."""
 
+from statistics import median
 from typing import Any
 
 from posgeom.messages import printable
@@ -21,6 +22,37 @@ def findings(scores: Document) -> list[str]:
         Three sentences.
     """
     return [_size(scores), _shape(scores), _encodings(scores)]
+
+
+def layers_findings(layers: Document) -> list[str]:
+    """What a run of ``posgeom layers`` found: the head that keeps most of the geometry, and whether training did that.
+
+    Parameters
+    ----------
+    layers : dict
+        ``layers.json``.
+
+    Returns
+    -------
+    list of str
+        Two sentences.
+    """
+    sample = f"{layers['estimator']} distances of {len(layers['positions_used']):,} positions"
+    heads = [row for row in layers["rows"] if row.get("head") is not None and row["stress_scaled"] is not None]
+    trained = [row for row in heads if row["weights"] == "trained"]
+    fresh = [row["stress_scaled"] for row in heads if row["weights"] == "initial"]
+    if not trained:
+        return [f"Scaled stress is undefined for every head (against {sample})."]
+    best = min(trained, key=lambda row: (row["stress_scaled"], row["layer"], row["head"]))
+    middle = median([row["stress_scaled"] for row in trained])
+    kept = (
+        f"Head {best['head']} of layer {best['layer']} keeps most of the geometry: scaled stress "
+        f"{best['stress_scaled']:.3f}, where the median of {len(trained):,} heads is {middle:.3f} (against {sample})."
+    )
+    if not fresh:
+        return [kept]
+    learned = f"the median is {median(fresh):.3f}: only what differs from that is learned."
+    return [kept, f"In a fresh copy of the same sizes {learned}"]
 
 
 def _size(scores: Document) -> str:

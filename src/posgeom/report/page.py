@@ -13,7 +13,7 @@ from posgeom.progress import ProgressHook, silent
 from posgeom.report.charts.figure import Figure, need_extra
 from posgeom.report.charts.theme import COLOURS, config
 from posgeom.report.figures import KINDS, comparison
-from posgeom.report.findings import findings
+from posgeom.report.findings import findings, layers_findings
 from posgeom.report.run import Run
 from posgeom.report.tables import comparison_tables, scorecard_table
 
@@ -46,11 +46,10 @@ def render_page(runs: Sequence[Run], *, progress: ProgressHook = silent) -> str:
     charts: dict[str, Any] = {}
     several = len(runs) > 1
     sections = _sections(runs, charts, progress)
-    scored = [run for run in runs if run.scores is not None]
     page = {
         "title": _title(runs),
         "lead": _lead(runs),
-        "findings": [{"name": run.name if several else "", "sentences": findings(run.scores or {})} for run in scored],
+        "findings": [{"name": run.name if several else "", "sentences": _sentences(run)} for run in runs],
         "sections": sections,
         "provenance": [_provenance(run, run.name if several else "") for run in runs],
     }
@@ -92,6 +91,10 @@ def render(page: Mapping[str, Any], charts: Mapping[str, Any]) -> str:
         script=Markup(script),  # noqa: S704  of the package
         script_hash=f"sha256-{digest}",
     )
+
+
+def _sentences(run: Run) -> list[str]:
+    return (findings(run.scores) if run.scores else []) + (layers_findings(run.layers) if run.layers else [])
 
 
 def _sections(runs: Sequence[Run], charts: dict[str, Any], progress: ProgressHook) -> list[dict[str, Any]]:

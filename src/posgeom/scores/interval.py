@@ -102,13 +102,6 @@ class Leaving:
             out.append(Interval(float(centre - half), float(centre + half), float(error)) if defined else None)
         return out
 
-    def probability_positive(self) -> NDArray[np.float64]:
-        """Confidence that the true value is above 0, shape (k,): one minus the one-sided p-value of the contrary."""
-        error = self.standard_errors()
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(error > 0, self.corrected() / error, np.nan)
-        return np.asarray(scipy.stats.t.cdf(ratio, self.n_blocks - 1))
-
 
 def bootstrap_intervals(leaving: Leaving, draws: NDArray[np.float64], level: float) -> list[Interval | None]:
     """Intervals from values under random weights on blocks.

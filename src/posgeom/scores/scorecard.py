@@ -13,6 +13,7 @@ from posgeom.geometry.build import Geometry
 from posgeom.geometry.distance_matrix import upper_pairs
 from posgeom.html_table import html_table
 from posgeom.progress import ProgressHook, silent
+from posgeom.scores.comparison import Difference, Scored, column_of, difference
 from posgeom.scores.correlation import pearson_against, spearman
 from posgeom.scores.effective_rank import encoding_effective_rank
 from posgeom.scores.interval import Interval
@@ -70,32 +71,6 @@ class EncodingScores:
     negative_mass: float | None
     sample: Literal["exact", "out", "in"] = "exact"
     intervals: dict[str, Interval] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """How much more faithful one encoding is than another, by one score.
-
-    Attributes
-    ----------
-    first, second : str
-        Encodings.
-    score : str
-        Field of `EncodingScores`.
-    value : float or None
-        Score of the first minus that of the second.
-    interval : Interval or None
-        Paired: noise that both share cancels.
-    confidence : float or None
-        Confidence that the first is the more faithful one (its stress is lower, or its correlation higher).
-    """
-
-    first: str
-    second: str
-    score: str
-    value: float | None
-    interval: Interval | None
-    confidence: float | None
 
 
 @dataclass(frozen=True)
@@ -189,21 +164,16 @@ class Scorecard:
         """
         if score not in FIELDS:
             raise GeometryError(f"score {score!r}: expected one of {', '.join(FIELDS)}")
-        a, b = self[first], self[second]
-        values = getattr(a, score), getattr(b, score)
-        value = None if None in values else values[0] - values[1]
-        if self.replicates is None or self.level is None or value is None:
-            return Difference(first, second, score, value, None, None)
-        by_name = dict(zip(self.replicates.names, self.replicates.leaving, strict=True))
-        leaving, column = by_name[first].minus(by_name[second]), FIELDS.index(score)
-        interval = leaving.intervals(self.level)[column]
-        positive = float(leaving.probability_positive()[column])
-        higher_is_better = score in HIGHER_IS_BETTER
-        confidence = None if not np.isfinite(positive) else positive if higher_is_better else 1 - positive
-        return Difference(first, second, score, value, interval, confidence)
+        scored = [self.scored(name, score) for name in (first, second)]
+        return difference(scored[0], scored[1], score, self.level or DEFAULT_LEVEL)
 
-
-HIGHER_IS_BETTER = ("pearson", "spearman")
+    def scored(self, name: str, score: str, run: str = "", parts: bytes = b"") -> Scored:
+        """One score of one encoding, with what its standard error is made of; see `Scored`."""
+        leaving = None
+        if self.replicates is not None:
+            index = self.replicates.names.index(name)
+            leaving = column_of(self.replicates.leaving[index], FIELDS.index(score))
+        return Scored(run, name, getattr(self[name], score), leaving, parts)
 
 
 def scorecard(

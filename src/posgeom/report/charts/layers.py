@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from posgeom.report.charts.figure import Figure, inline, need_extra
 from posgeom.report.charts.theme import SEQUENTIAL
 
-_CELL = 22
+_CELL, _LARGEST_CELL, _SIDE = 22, 44, 360
 
 
 def layers_figure(
@@ -44,7 +44,8 @@ def layers_figure(
     # Undefined cells are left out of the coloured layer, and so show the grey under it.
     coloured = grid.mark_rect().encode(color=alt.Color("value:Q", title=score, scale=alt.Scale(scheme=SEQUENTIAL)))
     n_layers, n_heads = values.shape
-    chart = alt.LayerChart(layer=[grid.mark_rect(style="undefined"), coloured], title=title).properties(
-        width=_CELL * n_heads, height=_CELL * n_layers
+    cell = min(_LARGEST_CELL, max(_CELL, _SIDE // max(values.shape)))
+    chart = alt.LayerChart(layer=[grid.mark_rect(style="undefined"), coloured]).properties(
+        width=cell * n_heads, height=cell * n_layers
     )
     return Figure(name, title, caption, chart, cells, layout="fixed")

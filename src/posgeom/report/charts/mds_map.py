@@ -6,6 +6,8 @@ from typing import Any
 from posgeom.report.charts.figure import Figure, Row, inline, need_extra
 from posgeom.report.charts.theme import SEQUENTIAL
 
+MAX_POINTS = 1024
+"""Positions drawn, evenly spaced where there are more; the table has all."""
 _SIDE, _MARGIN = 280, 1.06
 
 
@@ -33,7 +35,8 @@ def map_figure(rows: Sequence[Row], *, shares: Sequence[float] = (), caption: st
     scales = [alt.Scale(domain=[(a + b) / 2 - reach, (a + b) / 2 + reach], nice=False, zero=False) for a, b in spans]
     titles = [f"MDS axis {k + 1}" + (f" ({shares[k]:.0%} of the inertia)" if k < len(shares) else "") for k in range(2)]
     axis = alt.Axis(tickCount=5)
-    base = alt.Chart(inline(rows)).encode(
+    step = -(-len(rows) // MAX_POINTS) or 1
+    base = alt.Chart(inline(rows[::step])).encode(
         x=alt.X("axis_1:Q", title=titles[0], scale=scales[0], axis=axis),
         y=alt.Y("axis_2:Q", title=titles[1], scale=scales[1], axis=axis),
     )

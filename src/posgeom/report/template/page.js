@@ -56,12 +56,18 @@ async function draw(place) {
   }
 }
 
+/* What is seen comes first, and what has thousands of cells last. */
+function turn(place) {
+  if (place.getBoundingClientRect().top < innerHeight) return 0;
+  return place.classList.contains("panels") || place.classList.contains("grid") ? 2 : 1;
+}
+
 async function drawAll(isDue) {
-  for (const place of document.querySelectorAll(".chart")) {
-    if (isDue(place)) {
-      await draw(place);
-      await new Promise((done) => setTimeout(done));
-    }
+  const places = [...document.querySelectorAll(".chart")].filter(isDue);
+  const turns = new Map(places.map((place) => [place, turn(place)]));
+  for (const place of places.sort((a, b) => turns.get(a) - turns.get(b))) {
+    await draw(place);
+    await new Promise((done) => setTimeout(done));
   }
   document.documentElement.dataset.charts = "drawn";
 }

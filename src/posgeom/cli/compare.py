@@ -1,0 +1,67 @@
+"""``posgeom compare``: which encoding, run or corpus is more faithful, and how sure that is."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from posgeom.cli.console import stdout_console
+from posgeom.errors import RunError
+from posgeom.report.comparison import compare_encodings, compare_runs, comparison_document, print_comparison
+from posgeom.report.replicates import read_scored
+from posgeom.report.run import read_run
+from posgeom.scores.replicates import FIELDS
+from posgeom.scores.scorecard import DEFAULT_LEVEL
+
+EPILOG = """Examples:
+
+posgeom compare run
+
+posgeom compare run --against sinusoidal --score pearson
+
+posgeom compare sst2-run imdb-run --json
+
+One run: its encodings, each against the most faithful one or the one named. Several: each encoding that they share, in
+each run against the first. Differences of runs of the same counts are paired, so that noise they share cancels."""
+
+
+def command(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN_DIR...", help="Directories that `posgeom analyze --out` wrote.", show_default=False
+        ),
+    ],
+    score: Annotated[
+        str, typer.Option("--score", metavar="NAME", help=f"One of {', '.join(FIELDS)}.")
+    ] = "stress_scaled",
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="NAME",
+            help="Of one run: the encoding to compare with. Of several: the only encoding to compare.",
+            show_default=False,
+        ),
+    ] = None,
+    level: Annotated[float, typer.Option("--level", metavar="P", help="Level of the intervals.")] = DEFAULT_LEVEL,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")] = False,
+) -> None:
+    """Compare encodings of one run, or runs with each other, with intervals of the differences.
+
+    A more faithful encoding is not a better model.
+    """
+    if score not in FIELDS:
+        raise RunError(f"--score {score!r}: expected one of {', '.join(FIELDS)}")
+    if not 0 < level < 1:
+        raise RunError(f"--level {level!r}: expected a number between 0 and 1, such as 0.95")
+    scored = [read_scored(directory, read_run(directory), score) for directory in runs]
+    if len(scored) == 1:
+        lines = compare_encodings(scored[0], score, level, against)
+    else:
+        lines = compare_runs(scored, score, level, against)
+    if as_json:
+        typer.echo(json.dumps(comparison_document(lines, score, level), indent=1, allow_nan=False))
+        return
+    print_comparison(lines, score, level, stdout_console())

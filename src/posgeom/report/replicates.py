@@ -1,0 +1,109 @@
+"""``replicates.npz``: what standard errors and paired differences of a run are made of, to be compared later."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posgeom.analysis import Analysis
+from posgeom.errors import RunError
+from posgeom.messages import one_line, shown
+from posgeom.report.run import Run
+from posgeom.scores.comparison import Scored, column_of
+from posgeom.scores.interval import Leaving
+from posgeom.scores.replicates import FIELDS
+
+REPLICATES = "replicates.npz"
+
+
+def replicate_arrays(analysis: Analysis) -> dict[str, NDArray[Any]]:
+    """The arrays of the file.
+
+    Parameters
+    ----------
+    analysis : Analysis
+
+    Returns
+    -------
+    dict of str to ndarray
+        ``full`` (encoding, score), ``one_out`` (encoding, fold, score), ``two_out`` (encoding, pair of folds, score),
+        NaN where undefined; ``biased`` (encoding, score); ``parts``, a digest of counts, positions and folds. No
+        encodings where there are no standard errors.
+    """
+    replicates, shape = analysis.scorecard.replicates, analysis.geometry
+    leaving = () if replicates is None else replicates.leaving
+    n, k = analysis.scorecard.n_blocks, len(FIELDS)
+    full, one_out = np.empty((len(leaving), k)), np.empty((len(leaving), n, k))
+    two_out = np.full((len(leaving), n * (n - 1) // 2, k), np.nan)
+    biased = np.zeros((len(leaving), k), bool)
+    for row, one in enumerate(leaving):
+        full[row], one_out[row], biased[row] = one.full, one.one_out, one.biased
+        if one.two_out is not None:
+            two_out[row] = one.two_out
+    parts = f"{analysis.counts.checksum} {shape.positions.tolist()} {shape.blocks} {shape.depth} {shape.metric.name}"
+    encoded = np.frombuffer(parts.encode(), np.uint8)
+    return {"full": full, "one_out": one_out, "two_out": two_out, "biased": biased, "parts": encoded}
+
+
+def read_scored(directory: Path, run: Run, score: str) -> list[Scored]:
+    """One score of every encoding of a stored run.
+
+    Parameters
+    ----------
+    directory : Path
+    run : Run
+        Read from there.
+    score : str
+        Field of `posgeom.EncodingScores`.
+
+    Returns
+    -------
+    list of Scored
+        Without `leaving` where the run has no standard errors.
+
+    Raises
+    ------
+    RunError
+        When the run has no scores, or its replicates are not what posgeom writes.
+    """
+    if run.scores is None:
+        raise RunError(f"{shown(directory)} has no scores: expected a directory that posgeom analyze --out wrote")
+    rows = run.scores["encodings"]
+    arrays = _read(directory / REPLICATES)
+    leaving: list[Leaving | None] = [None] * len(rows)
+    parts = b""
+    if arrays is not None and len(arrays["full"]):
+        if len(arrays["full"]) != len(rows):
+            raise RunError(
+                f"{shown(directory)}: {REPLICATES} is not of its scores.json: run posgeom analyze --out again"
+            )
+        leaving = [column_of(_leaving(arrays, k), FIELDS.index(score)) for k in range(len(rows))]
+        parts = arrays["parts"].tobytes()
+    return [Scored(run.name, row["name"], row[score], one, parts) for row, one in zip(rows, leaving, strict=True)]
+
+
+def _leaving(arrays: dict[str, NDArray[Any]], k: int) -> Leaving:
+    return Leaving(arrays["full"][k], arrays["one_out"][k], arrays["two_out"][k], arrays["biased"][k])
+
+
+def _read(path: Path) -> dict[str, NDArray[Any]] | None:
+    """The arrays, or None where there is no such file."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in ("full", "one_out", "two_out", "biased", "parts")}
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        raise RunError(f"cannot read {shown(path)}: {one_line(error)}") from None
+    full, one_out = arrays["full"], arrays["one_out"]
+    m, n, k = len(full), one_out.shape[1] if one_out.ndim == 3 else 0, len(FIELDS)
+    wanted = {"full": (m, k), "one_out": (m, n, k), "two_out": (m, n * (n - 1) // 2, k), "biased": (m, k)}
+    kinds = {"full": "f", "one_out": "f", "two_out": "f", "biased": "b", "parts": "u"}
+    shapes_fit = all(arrays[name].shape == shape for name, shape in wanted.items())
+    if not shapes_fit or any(arrays[name].dtype.kind != kind for name, kind in kinds.items()) or (m and n < 2):
+        raise RunError(f"{shown(path)} is damaged: run posgeom analyze --out again")
+    return arrays

@@ -1,0 +1,127 @@
+"""Scores side by side: is one encoding, run or corpus more faithful than another, and how sure is that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from posgeom.scores.interval import Interval, Leaving
+
+HIGHER_IS_BETTER = ("pearson", "spearman")
+"""Scores of which more is more faithful; of all others, less is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """One score of one encoding in one run.
+
+    Attributes
+    ----------
+    run, encoding : str
+    value : float or None
+    leaving : Leaving or None
+        Of this score alone; None where there are no standard errors.
+    parts : bytes
+        What tells whether two scores rest on the same parts of the same corpus, so that their noise is common.
+    """
+
+    run: str
+    encoding: str
+    value: float | None
+    leaving: Leaving | None
+    parts: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How much more faithful one encoding is than another, by one score.
+
+    Attributes
+    ----------
+    first, second : str
+        Encodings, or runs.
+    score : str
+        Field of `posgeom.EncodingScores`.
+    value : float or None
+        Score of the first minus that of the second.
+    interval : Interval or None
+    confidence : float or None
+        Confidence that the first is the more faithful one (its stress is lower, or its correlation higher).
+    paired : bool
+        Whether noise that both share cancels: they rest on the same parts of the same corpus.
+    """
+
+    first: str
+    second: str
+    score: str
+    value: float | None
+    interval: Interval | None
+    confidence: float | None
+    paired: bool
+
+
+def difference(
+    first: Scored, second: Scored, score: str, level: float, names: tuple[str, str] | None = None
+) -> Difference:
+    """Compare two scores.
+
+    Scores of the same parts of the same corpus are paired: the difference is taken with each part left out. Others are
+    taken as independent, which is too cautious where their corpora overlap.
+
+    Parameters
+    ----------
+    first, second : Scored
+    score : str
+        Which score they are.
+    level : float
+        Of the interval.
+    names : tuple of str, optional
+        What to call them; the encodings by default.
+
+    Returns
+    -------
+    Difference
+    """
+    labels = names or (first.encoding, second.encoding)
+    paired = first.parts == second.parts and first.leaving is not None and second.leaving is not None
+    value = None if first.value is None or second.value is None else first.value - second.value
+    if value is None or first.leaving is None or second.leaving is None:
+        return Difference(*labels, score, value, None, None, paired)
+    if paired:
+        leaving = first.leaving.minus(second.leaving)
+        error, freedom = float(leaving.standard_errors()[0]), leaving.n_blocks - 1
+    else:
+        errors = [float(one.standard_errors()[0]) for one in (first.leaving, second.leaving)]
+        error = float(np.sqrt(errors[0] ** 2 + errors[1] ** 2))
+        freedom = min(first.leaving.n_blocks, second.leaving.n_blocks) - 1
+    if not np.isfinite(error):
+        return Difference(*labels, score, value, None, None, paired)
+    reach = float(scipy.stats.t.ppf((1 + level) / 2, freedom)) * error
+    interval = Interval(value - reach, value + reach, error)
+    return Difference(*labels, score, value, interval, _confidence(value, error, freedom, score), paired)
+
+
+def _confidence(value: float, error: float, freedom: int, score: str) -> float | None:
+    """One minus the one-sided p-value of the second being as faithful as the first."""
+    if not error:
+        return None
+    better = value if score in HIGHER_IS_BETTER else -value
+    return float(scipy.stats.t.cdf(better / error, freedom))
+
+
+def rank_scores(scored: Sequence[Scored], score: str) -> list[Scored]:
+    """The most faithful first, undefined ones last."""
+    sign = -1 if score in HIGHER_IS_BETTER else 1
+    return sorted(scored, key=lambda one: (one.value is None, sign * (one.value or 0)))
+
+
+def column_of(leaving: Leaving, column: int) -> Leaving:
+    """One of the functions of a `Leaving`."""
+    two_out: NDArray[np.float64] | None = None
+    if leaving.two_out is not None and np.isfinite(leaving.two_out[:, column]).all():
+        two_out = leaving.two_out[:, [column]]
+    return Leaving(leaving.full[[column]], leaving.one_out[:, [column]], two_out, leaving.biased[[column]])
