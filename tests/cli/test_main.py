@@ -27,6 +27,7 @@ def test_help_and_version(run: Run) -> None:
         "order",
         "report",
         "plot",
+        "reproduce",
         "demo",
     ):
         done = run(command, "--help")

@@ -27,7 +27,7 @@ ALLOWED = {
     "chart_data": BASE | {"geometry", "encodings", "scores", "analysis"},
     "report": BASE | {"corpus", "geometry", "encodings", "scores", "models", "analysis", "chart_data"},
     "plots": BASE | {"analysis", "chart_data", "report"},
-    "studies": BASE | {"corpus", "geometry", "encodings", "scores", "analysis"},
+    "studies": BASE | {"corpus", "geometry", "encodings", "scores", "models", "analysis"},
 }
 
 

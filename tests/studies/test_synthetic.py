@@ -30,6 +30,13 @@ def test_comes_near_the_papers_figures() -> None:
     assert rank16 == pytest.approx(0.0044, abs=0.001)
 
 
+def test_parameters_that_are_no_parameters() -> None:
+    for name in ("concentration", "preference"):
+        for value in (0.0, -1.0, float("nan"), float("inf")):
+            with pytest.raises(CountsError, match="expected positive numbers"):
+                synthetic(**{name: value})  # type: ignore[arg-type]
+
+
 def test_regimes_and_truth() -> None:
     corpus = synthetic(seed=5)
     assert np.bincount(corpus.regimes).tolist() == [8, 16, 8]

@@ -24,6 +24,7 @@ from posgeom.cli import (
     order,
     plot,
     report,
+    reproduce,
 )
 from posgeom.errors import PosgeomError
 from posgeom.messages import printable, shown
@@ -50,6 +51,7 @@ app.command("calibrate", epilog=calibrate.EPILOG)(calibrate.command)
 app.command("compare", epilog=compare.EPILOG)(compare.command)
 app.command("report", epilog=report.EPILOG)(report.command)
 app.command("plot", epilog=plot.EPILOG)(plot.command)
+app.command("reproduce", epilog=reproduce.EPILOG)(reproduce.command)
 app.command("demo", epilog=demo.EPILOG)(demo.command)
 
 

@@ -109,6 +109,7 @@ def layer_scores(
     input: str | None = None,  # noqa: A002  the word of the command line
     frequencies: TokenFrequencies | None = None,
     initial: bool = True,
+    heads: bool = True,
     seed: int = 0,
     progress: ProgressHook = silent,
 ) -> LayerAnalysis:
@@ -130,6 +131,8 @@ def layer_scores(
         Content of the position kernels of a rotary model; by default every token counts the same.
     initial : bool
         Whether to score a fresh copy too.
+    heads : bool
+        Whether to score each head, beside the whole layer.
     seed : int
     progress : callable
         Called as ``progress("layers", done, total)``.
@@ -161,7 +164,7 @@ def layer_scores(
         if initial:
             copies["initial"] = initial_query_key(chosen, layer, seed)
         for weights, projections in copies.items():
-            for head, query, key in _parts(projections):
+            for head, query, key in _parts(projections, heads=heads):
                 scores = score_projection(points[weights], query, key, geometry.distances)
                 rows.append(LayerRow(layer, head, weights, scores))
         kernels += kernel_of(layer, trained) if kernel_of else []
@@ -171,12 +174,14 @@ def layer_scores(
     return LayerAnalysis(model, chosen, geometry, printable(name), seed, tuple(rows), tuple(kernels), content, notes)
 
 
-def _parts(projections: QueryKey) -> Iterator[tuple[int | None, NDArray[np.float64], NDArray[np.float64]]]:
-    """The whole layer, then each head: rows of W_Q and W_K, the key head of a group repeated."""
-    heads, head_dim, width = projections.query.shape
-    keys = projections.key[[projections.key_head(head) for head in range(heads)]]
-    yield None, projections.query.reshape(heads * head_dim, width), keys.reshape(heads * head_dim, width)
-    for head in range(heads):
+def _parts(
+    projections: QueryKey, *, heads: bool
+) -> Iterator[tuple[int | None, NDArray[np.float64], NDArray[np.float64]]]:
+    """The whole layer, then each head where wanted: rows of W_Q and W_K, the key head of a group repeated."""
+    n_heads, head_dim, width = projections.query.shape
+    keys = projections.key[[projections.key_head(head) for head in range(n_heads)]]
+    yield None, projections.query.reshape(n_heads * head_dim, width), keys.reshape(n_heads * head_dim, width)
+    for head in range(n_heads if heads else 0):
         yield head, projections.query[head], keys[head]
 
 

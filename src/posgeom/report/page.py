@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -43,11 +43,6 @@ def render_page(runs: Sequence[Run], *, progress: ProgressHook = silent) -> str:
         When the extra ``report`` is not installed.
     """
     need_extra()
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     charts: dict[str, Any] = {}
     several = len(runs) > 1
     sections = _sections(runs, charts, progress)
@@ -58,6 +53,34 @@ def render_page(runs: Sequence[Run], *, progress: ProgressHook = silent) -> str:
         "sections": sections,
         "provenance": [_provenance(run, run.name if several else "") for run in runs],
     }
+    return render(page, charts)
+
+
+def render(page: Mapping[str, Any], charts: Mapping[str, Any]) -> str:
+    """Fill the template of all pages.
+
+    Parameters
+    ----------
+    page : mapping
+        Keys ``title``, ``lead``, ``findings``, ``sections`` and ``provenance``, all of plain texts, which are escaped.
+    charts : mapping
+        Specs and layouts by the keys that the figures of the sections have; see `add_chart`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    PosgeomError
+        When the extra ``report`` is not installed.
+    """
+    need_extra()
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     script = _script()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     colours = {part: f"var(--{part})" for part in COLOURS}
@@ -82,11 +105,8 @@ def _sections(runs: Sequence[Run], charts: dict[str, Any], progress: ProgressHoo
     def add(title: str, drawn: Sequence[tuple[str, Figure]], tables: Sequence[Any] = ()) -> None:
         shown = []
         for name, figure in drawn:
-            key = f"chart-{len(charts)}"
-            charts[key] = {"spec": figure.spec(), "layout": figure.layout}
-            texts = {"title": figure.title, "caption": figure.caption, "run": name if several else ""}
-            shown.append({"key": key, "layout": figure.layout} | texts)
-        sections.append({"title": title, "figures": shown, "tables": list(tables)})
+            shown.append(add_chart(charts, figure, name if several else ""))
+        sections.append({"title": title, "lead": "", "figures": shown, "tables": list(tables), "notes": []})
 
     together = comparison(runs)
     if together is not None:
@@ -104,6 +124,28 @@ def _sections(runs: Sequence[Run], charts: dict[str, Any], progress: ProgressHoo
             add(drawn[0][1].title, drawn, tables)
     progress("report", len(KINDS), len(KINDS))
     return sections
+
+
+def add_chart(charts: dict[str, Any], figure: Figure, heading: str = "") -> dict[str, str]:
+    """Put the spec of a figure among the charts of a page.
+
+    Parameters
+    ----------
+    charts : dict
+        Gains an entry.
+    figure : Figure
+    heading : str
+        What stands above it.
+
+    Returns
+    -------
+    dict of str to str
+        The figure as a section has it.
+    """
+    key = f"chart-{len(charts)}"
+    charts[key] = {"spec": figure.spec(), "layout": figure.layout}
+    texts = {"title": figure.title, "caption": figure.caption, "run": heading}
+    return {"key": key, "layout": figure.layout} | texts
 
 
 def _title(runs: Sequence[Run]) -> str:

@@ -47,6 +47,7 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     name: str = ""
     sortable: bool = field(default=False)
+    long_names: bool = field(default=False)
 
 
 _SCORES = (

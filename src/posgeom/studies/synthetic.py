@@ -11,8 +11,7 @@ from posgeom.errors import CountsError
 from posgeom.seeds import make_rng
 
 REGIME_NAMES = ("initial", "medial", "terminal")
-_CONCENTRATION = 0.1
-_PREFERENCE = 30.0
+DEFAULT_CONCENTRATION, DEFAULT_PREFERENCE = 0.1, 30.0
 _INITIAL_SHARE, _MEDIAL_SHARE = 0.25, 0.75
 
 
@@ -36,19 +35,28 @@ class SyntheticCorpus:
 
 
 def synthetic(
-    n_positions: int = 32, vocab_size: int = 200, n_documents: int = 5000, *, n_folds: int = 10, seed: int = 0
+    n_positions: int = 32,
+    vocab_size: int = 200,
+    n_documents: int = 5000,
+    *,
+    concentration: float = DEFAULT_CONCENTRATION,
+    preference: float = DEFAULT_PREFERENCE,
+    n_folds: int = 10,
+    seed: int = 0,
 ) -> SyntheticCorpus:
     """Draw a three-regime corpus.
 
     The first quarter of the positions prefers the first third of the vocabulary, the middle half the second
-    third, the last quarter the rest. Each position draws its own distribution from a Dirichlet with
-    concentration 0.1, times 30 on its regime's third. The paper does not specify its corpus further than n = 32,
-    V = 200, N = 5,000 and three regimes; this one comes near its figures.
+    third, the last quarter the rest. Each position draws its own distribution from a Dirichlet with one
+    concentration, times the preference on its regime's third. The paper does not specify its corpus further than
+    n = 32, V = 200, N = 5,000 and three regimes; by default this one comes near its figures.
 
     Parameters
     ----------
     n_positions, vocab_size, n_documents : int
         n (at least 4), V (at least 3) and N.
+    concentration, preference : float
+        Positive. Small concentrations make spiky distributions, large preferences regimes that share little.
     n_folds : int
         Folds that the documents are spread over evenly.
     seed : int
@@ -60,19 +68,21 @@ def synthetic(
     Raises
     ------
     CountsError
-        When a size is too small.
+        When a size is too small, or a parameter not positive.
     """
     if n_positions < 4 or vocab_size < 3 or n_documents < n_folds or n_folds < 1:
         raise CountsError(
             f"synthetic corpus with n = {n_positions}, V = {vocab_size}, N = {n_documents}, {n_folds} folds: expected "
             "n >= 4, V >= 3 and N >= folds >= 1"
         )
+    if not (0 < concentration < np.inf and 0 < preference < np.inf):
+        raise CountsError(f"concentration {concentration} and preference {preference}: expected positive numbers")
     rng = make_rng(seed)
     bounds = [round(n_positions * _INITIAL_SHARE), round(n_positions * _MEDIAL_SHARE)]
     regimes = np.searchsorted(bounds, np.arange(n_positions), side="right")
     third = np.minimum(np.arange(vocab_size) * 3 // vocab_size, 2)
-    concentration = _CONCENTRATION * np.where(third == regimes[:, None], _PREFERENCE, 1.0)
-    distributions = np.stack([rng.dirichlet(row) for row in concentration])
+    parameters = concentration * np.where(third == regimes[:, None], preference, 1.0)
+    distributions = np.stack([rng.dirichlet(row) for row in parameters])
     depth = np.full(n_positions, n_documents)
     return SyntheticCorpus(distributions, sample_counts(distributions, depth, n_folds=n_folds, rng=rng), regimes)
 

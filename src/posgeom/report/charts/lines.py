@@ -1,6 +1,7 @@
 """Lines of several named series: what several charts have in common."""
 
 from collections.abc import Sequence
+from math import ceil, floor, log10
 from typing import Any
 
 from posgeom.report.charts.figure import Figure, Row, inline, known, need_extra
@@ -18,6 +19,7 @@ def lines_figure(
     x_title: str,
     y_title: str,
     x_log: bool = False,
+    y_log: bool = False,
     points: bool = False,
     formats: tuple[str, str] = (",", ".4f"),
     shown: Sequence[str] | None = None,
@@ -37,6 +39,8 @@ def lines_figure(
         With units.
     x_log : bool
         A logarithmic axis, of base 2.
+    y_log : bool
+        A logarithmic axis, of base 10, which has no place for zero.
     points : bool
         A point at each row.
     formats : tuple of str
@@ -64,12 +68,15 @@ def lines_figure(
     has_interval = bool(known(drawn, "low"))
     if has_interval:
         tooltip += [alt.Tooltip("low:Q", format=formats[1]), alt.Tooltip("high:Q", format=formats[1])]
-    axis = alt.Axis(format="~s" if x_log else "d", grid=False)
+    axis = alt.Axis(format="~s" if x_log else "d", grid=False, tickMinStep=1)
     base = alt.Chart(inline(drawn)).encode(
         x=alt.X(f"{x}:Q", title=x_title, scale=scale, axis=axis),
         color=alt.Color(f"{series}:N", title=None, sort=names, scale=alt.Scale(domain=names), legend=_legend(names)),
     )
     height = alt.Y(f"{y}:Q", title=y_title)
+    if y_log:
+        y_scale, y_axis = log_scale([row[y] for row in drawn])
+        height = height.scale(y_scale).axis(y_axis)
     dash = alt.StrokeDash(
         f"{series}:N",
         sort=names,
@@ -87,6 +94,31 @@ def lines_figure(
     layers.append(base.mark_point(**marks).encode(y=height, tooltip=tooltip))
     chart = alt.LayerChart(layer=layers).properties(width=320, height=220)
     return Figure(name, title, caption, chart, list(rows))
+
+
+def log_scale(values: Sequence[float | None]) -> tuple[Any, Any]:
+    """A logarithmic scale from power of ten to power of ten, with a tick at each.
+
+    Parameters
+    ----------
+    values : sequence of float or None
+        What must fit; those that are not positive have no place on it.
+
+    Returns
+    -------
+    altair.Scale
+    altair.Axis
+    """
+    import altair as alt
+
+    positive = [value for value in values if value is not None and value > 0] or [1.0]
+    low, high = floor(log10(min(positive))), ceil(log10(max(positive)))
+    powers = [float(f"1e{k}") for k in range(low, max(high, low + 1) + 1)]
+    step = -(-len(powers) // _MAX_POWERS)
+    return alt.Scale(type="log", domain=[powers[0], powers[-1]]), alt.Axis(values=powers[::step], format="~g")
+
+
+_MAX_POWERS = 9
 
 
 def _legend(names: Sequence[str]) -> Any:

@@ -1,0 +1,124 @@
+"""``posgeom reproduce``: the paper's tables and figures, beside the paper's own numbers."""
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from posgeom.cli import options as o
+from posgeom.cli.console import progress_bars, stdout_console
+from posgeom.messages import shown
+from posgeom.report.charts.figure import can_draw
+from posgeom.report.files import staged_directory
+from posgeom.report.reproduction import print_reproduction
+from posgeom.report.reproduction_files import write_reproduction
+from posgeom.studies.paper.inputs import N_SEEDS, open_inputs
+from posgeom.studies.paper.items import ITEMS, chosen_items, needs_of, reproduce
+
+EPILOG = """Examples:
+
+posgeom reproduce table2 table3 fig1 fig2
+
+posgeom reproduce --sst2 sst2.parquet --imdb imdb.parquet -t bert-base-uncased --out paper
+
+posgeom reproduce fig6 fig7 fig8 --sst2 sst2.parquet --model ./bert-base-uncased --json
+
+What needs a corpus or a model that is not given is marked as not run. The paper's other tables and figures need
+training, and are not here."""
+
+
+def command(
+    items: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ITEM...", help=f"{', '.join(ITEMS)}, or all. Default: all.", show_default=False),
+    ] = None,
+    sst2: Annotated[
+        str | None,
+        typer.Option(
+            "--sst2", metavar="PATH", help="SST-2's training sentences, 67,349 documents.", show_default=False
+        ),
+    ] = None,
+    imdb: Annotated[
+        str | None,
+        typer.Option("--imdb", metavar="PATH", help="IMDB's training reviews, 25,000 documents.", show_default=False),
+    ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            "-t",
+            "--tokenizer",
+            metavar="TOKENIZER",
+            help="BERT's: a tokenizer.json, a model directory or a hub name. Default: the tokenizer.json of --model, "
+            "else bert-base-uncased from the hub.",
+            show_default=False,
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="MODEL",
+            help="Pretrained BERT, or a model tuned from it: a directory, a .safetensors file or a hub name.",
+            show_default=False,
+        ),
+    ] = None,
+    scratch: Annotated[
+        str | None,
+        typer.Option(
+            "--scratch", metavar="MODEL", help="A model of the same kind trained from scratch.", show_default=False
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Write reproduce.html, reproduce.json, reproduce.csv and the figures there; page and figures need the "
+            "extra report.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print reproduce.json on stdout and nothing else.")] = False,
+    n_seeds: Annotated[
+        int, typer.Option("--seeds", metavar="K", help="Synthetic corpora and random encodings to average over.")
+    ] = N_SEEDS,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="First seed.")] = 0,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", metavar="K", help="Tokenising threads. Default: one per core.", show_default=False),
+    ] = None,
+    quiet: o.QuietOption = False,
+    verbose: o.VerboseOption = False,
+) -> None:
+    """Redo the paper's tables and figures that need no training, beside its own numbers and the sound version."""
+    names = chosen_items(items or [])
+    # Entered first, so that an output that cannot be written is known before the work is done.
+    with (
+        staged_directory(out) if out else nullcontext() as stage,
+        progress_bars(quiet=quiet, verbose=verbose) as progress,
+    ):
+        inputs = open_inputs(
+            sst2=sst2,
+            imdb=imdb,
+            tokenizer=tokenizer,
+            model=model,
+            scratch=scratch,
+            seed=seed,
+            n_seeds=n_seeds,
+            workers=workers,
+            wanted=needs_of(names),
+            progress=progress,
+        )
+        document = reproduce(names, inputs).to_dict()
+        written = write_reproduction(document, stage, out or stage, progress=progress) if stage else []
+    if as_json:
+        typer.echo(json.dumps(document, indent=1, allow_nan=False))
+        return
+    console = stdout_console()
+    print_reproduction(document, console)
+    if out:
+        console.print(f"written to {shown(out)}: {', '.join(written)}")
+        if not can_draw():
+            console.print("pip install 'posgeom[report]' draws the page and the figures")

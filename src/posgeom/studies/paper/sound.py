@@ -1,0 +1,97 @@
+"""The sound version of a number: against cross-validated distances, with its interval."""
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from posgeom.encodings.base import Encoding
+from posgeom.geometry.build import Geometry
+from posgeom.geometry.distance_matrix import DistanceMatrix, full_matrix, upper_pairs
+from posgeom.scores.correlation import pearson_against
+from posgeom.scores.interval import Leaving
+from posgeom.scores.replicates import FIELDS, has_blocks, replicate_scores
+from posgeom.scores.scorecard import DEFAULT_LEVEL
+from posgeom.scores.stress import stress_against
+from posgeom.studies.paper.result import Estimate
+
+STRESS, PEARSON = "stress_scaled", "pearson"
+
+
+def sound_scores(
+    encodings: Sequence[Encoding], shape: Geometry, score: str = STRESS, *, intervals: bool = True
+) -> list[Estimate | None]:
+    """A score of encodings; one that is fitted to the corpus is fitted on one half of it and scored on the other.
+
+    Parameters
+    ----------
+    encodings : sequence of Encoding
+        At least one.
+    shape : Geometry
+        A cross-validated one. Where it has too few blocks of folds, nothing is left out, and there are no intervals.
+    score : {"stress_scaled", "pearson"}
+    intervals : bool
+
+    Returns
+    -------
+    list of Estimate or None
+        None where the score is undefined.
+    """
+    if not has_blocks(shape):
+        return [_estimate(_whole(encoding, shape, score)) for encoding in encodings]
+    intervals = intervals and shape.noise is not None
+    column = FIELDS.index(score)
+    found: list[Estimate | None] = []
+    for leaving in replicate_scores(encodings, shape, errors=intervals).leaving:
+        value = float(leaving.corrected()[column])
+        interval = leaving.intervals(DEFAULT_LEVEL)[column] if intervals else None
+        if not np.isfinite(value):
+            found.append(None)
+        elif interval is None:
+            found.append(Estimate(value))
+        else:
+            found.append(Estimate(value, interval.low, interval.high, "jackknife"))
+    return found
+
+
+def _whole(encoding: Encoding, shape: Geometry, score: str) -> float | None:
+    pairs = upper_pairs(encoding.distances(shape.positions))
+    return (
+        pearson_against(pairs, shape.distances) if score == PEARSON else stress_against(pairs, shape.distances).scaled
+    )
+
+
+def sound_statistic(statistic: Callable[[DistanceMatrix], float | None], shape: Geometry) -> Estimate | None:
+    """Any number that cross-validated distances have, with its interval.
+
+    Parameters
+    ----------
+    statistic : callable
+    shape : Geometry
+
+    Returns
+    -------
+    Estimate or None
+        None where the number is undefined.
+    """
+    value = statistic(shape.distances)
+    pairs = shape.fold_pairs
+    if value is None or pairs is None or not has_blocks(shape):
+        return _estimate(value)
+
+    def without(*left_out: int) -> float:
+        squared = full_matrix(pairs.without(*left_out), shape.positions.size)
+        found = statistic(DistanceMatrix.from_squared(squared, shape.positions, shape.metric.name, "crossval"))
+        return np.nan if found is None else found
+
+    blocks = range(pairs.n_blocks)
+    one_out = np.array([[without(f)] for f in blocks])
+    two_out = np.array([[without(f, g)] for f, g in combinations(blocks, 2)])
+    (interval,) = Leaving(np.array([value]), one_out, two_out, np.array([False])).intervals(DEFAULT_LEVEL)
+    if interval is None:
+        return Estimate(value)
+    return Estimate(value, interval.low, interval.high, "jackknife")
+
+
+def _estimate(value: float | None) -> Estimate | None:
+    return None if value is None else Estimate(value)

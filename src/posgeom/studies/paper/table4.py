@@ -1,0 +1,131 @@
+"""Table 4: five encodings on SST-2 and IMDB at d = 768."""
+
+from functools import partial
+
+from posgeom.studies.paper.inputs import IMDB, N_DIMS, SST2, Corpus, Inputs, PaperCorpus, defined
+from posgeom.studies.paper.quantities import Quantity, corpus_notes, corpus_rows, missing_corpora
+from posgeom.studies.paper.result import Estimate, ItemResult, SoundRow, over_estimates, over_seeds
+from posgeom.studies.paper.sound import sound_scores
+from posgeom.studies.paper.stresses import FIXED, IN_SAMPLE, MDS, SPECS, build, mds_stresses, stress_of
+from posgeom.studies.paper.values import paper_values
+
+GAUSSIAN_ROPE = "rope:reference=gaussian"
+_WHATS = (SST2, IMDB)
+
+
+def table4(inputs: Inputs) -> ItemResult:
+    """Compute Table 4.
+
+    Parameters
+    ----------
+    inputs : Inputs
+
+    Returns
+    -------
+    ItemResult
+    """
+    rows = [row for what in _WHATS for row in corpus_rows(inputs, what, _quantities(what, inputs.seeds))]
+    sound = [
+        row for what in _WHATS if (corpus := inputs.corpora.get(what.key)) for row in sound_rows(corpus, inputs.seeds)
+    ]
+    return ItemResult(
+        name="table4",
+        title=f"Table 4: encodings on SST-2 and IMDB, d = {N_DIMS}",
+        section="6.3",
+        rows=tuple(rows),
+        sound=tuple(sound),
+        change=_change(sound),
+        missing=tuple(missing_corpora(inputs, _WHATS)),
+        notes=(
+            *corpus_notes(inputs, _WHATS),
+            IN_SAMPLE,
+            (
+                "RoPE rotates a reference vector: one of unit length in every pair of channels lies on the sinusoid's "
+                "curve, a Gaussian one of the same norm near it."
+            ),
+        ),
+    )
+
+
+def _quantities(what: PaperCorpus, seeds: range) -> list[Quantity[Corpus]]:
+    def key(name: str) -> str | None:
+        full = f"table4.{what.key}.{name}"
+        return full if full in paper_values() else None
+
+    return [
+        Quantity("raw stress, MDS", key("mds"), lambda corpus: mds_stresses(corpus.paper.distances)[:N_DIMS][-1].raw),
+        Quantity("raw stress, ALiBi", key("alibi"), partial(_raw, "alibi")),
+        Quantity("raw stress, sinusoidal", key("sinusoidal"), partial(_raw, "sinusoidal")),
+        Quantity("raw stress, RoPE", None, partial(_raw, "rope")),
+        Quantity("RoPE against sinusoidal", key("rope"), partial(_off_sinusoidal, "rope"), "%"),
+        Quantity(
+            "the same, Gaussian reference",
+            key("rope"),
+            lambda corpus: over_seeds([_off_sinusoidal(GAUSSIAN_ROPE, corpus, seed) for seed in seeds]),
+            "%",
+        ),
+        Quantity(
+            "raw stress, random", None, lambda corpus: over_seeds([_raw("random", corpus, seed) for seed in seeds])
+        ),
+        Quantity(
+            "raw stress, sinusoidal over ALiBi",
+            key("ratio"),
+            lambda corpus: _raw("sinusoidal", corpus) / _raw("alibi", corpus),
+        ),
+    ]
+
+
+def _raw(spec: str, corpus: Corpus, seed: int = 0) -> float:
+    return defined(stress_of(spec, corpus.paper, N_DIMS, seed).raw)
+
+
+def _off_sinusoidal(spec: str, corpus: Corpus, seed: int = 0) -> float:
+    return 100 * (_raw(spec, corpus, seed) / _raw("sinusoidal", corpus) - 1)
+
+
+def sound_rows(corpus: Corpus, seeds: range) -> list[SoundRow]:
+    """Scaled stress of the five encodings on a corpus, with jackknife intervals; of random ones the mean over seeds.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    seeds : range
+
+    Returns
+    -------
+    list of SoundRow
+    """
+    plugin, sound = corpus.paper, corpus.sound
+    before: dict[str, Estimate | None] = {MDS: _exact(mds_stresses(plugin.distances)[:N_DIMS][-1].scaled)}
+    for name, spec in FIXED.items():
+        before[name] = _exact(stress_of(spec, plugin, N_DIMS, corpus.seed).scaled)
+    before["random"] = over_seeds([defined(stress_of("random", plugin, N_DIMS, seed).scaled) for seed in seeds])
+    encodings = [build(spec, sound, N_DIMS, corpus.seed) for spec in SPECS.values()]
+    after = dict(zip(SPECS, sound_scores(encodings, sound), strict=True))
+    drawn = sound_scores([build("random", sound, N_DIMS, seed) for seed in seeds], sound, intervals=False)
+    after["random"] = over_estimates(drawn)
+    return [SoundRow(f"{corpus.what.title}: scaled stress, {name}", "", before[name], after[name]) for name in SPECS]
+
+
+def _exact(value: float | None) -> Estimate | None:
+    return None if value is None else Estimate(value)
+
+
+def _change(sound: list[SoundRow]) -> str:
+    sentences = []
+    for what in _WHATS:
+        fixed = [
+            (row.quantity.rpartition(", ")[2], row.plugin.value, row.sound.value)
+            for row in sound
+            if row.quantity.startswith(f"{what.title}:") and row.plugin and row.sound and not row.quantity.endswith(MDS)
+        ]
+        if fixed:
+            before = min(fixed, key=lambda entry: entry[1])
+            after = min(fixed, key=lambda entry: entry[2])
+            sentences.append(
+                f"on {what.title} the fixed encoding nearest to the plug-in distances is {before[0]} (scaled stress "
+                f"{before[1]:.3f}), to the cross-validated ones {after[0]} ({after[2]:.3f})"
+            )
+    if not sentences:
+        return ""
+    return "Raw stress follows the norm of an encoding; rescaled, " + "; ".join(sentences) + "."
