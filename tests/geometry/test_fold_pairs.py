@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import binom, hypergeom
 
 from posgeom.errors import GeometryError
-from posgeom.geometry import build, fold_pairs as module
+from posgeom.geometry import build
+from posgeom.geometry import fold_pairs as module
 from posgeom.geometry.build import geometry
 from posgeom.geometry.distance_matrix import upper_pairs
 from posgeom.geometry.fold_pairs import (

@@ -43,7 +43,7 @@ def sound_scores(
     column = FIELDS.index(score)
     found: list[Estimate | None] = []
     for leaving in replicate_scores(encodings, shape, errors=intervals).leaving:
-        value = float(leaving.corrected()[column])
+        value = float(leaving.full[column])
         interval = leaving.intervals(DEFAULT_LEVEL)[column] if intervals else None
         if not np.isfinite(value):
             found.append(None)
@@ -87,7 +87,7 @@ def sound_statistic(statistic: Callable[[DistanceMatrix], float | None], shape: 
     blocks = range(pairs.n_blocks)
     one_out = np.array([[without(f)] for f in blocks])
     two_out = np.array([[without(f, g)] for f, g in combinations(blocks, 2)])
-    (interval,) = Leaving(np.array([value]), one_out, two_out, np.array([False])).intervals(DEFAULT_LEVEL)
+    (interval,) = Leaving(np.array([value]), one_out, two_out).intervals(DEFAULT_LEVEL)
     if interval is None:
         return Estimate(value)
     return Estimate(value, interval.low, interval.high, "jackknife")
