@@ -1,5 +1,6 @@
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -97,6 +98,11 @@ def make_counts(per_fold: np.ndarray, vocab_size: int | None = None) -> Position
 
 
 @pytest.fixture(scope="session")
-def imdb(data_dir: Path, bert: Path) -> PositionCounts:
-    """Counts of the training reviews of IMDB, which several files of tests use."""
-    return count(data_dir / "imdb.parquet", bert, n_positions=256)
+def imdb_with_null(data_dir: Path, bert: Path) -> PositionCounts:
+    """Counts of the training reviews of IMDB and of five null corpora, which several files of tests use."""
+    return count(data_dir / "imdb.parquet", bert, n_positions=256, null_replicates=5)
+
+
+@pytest.fixture(scope="session")
+def imdb(imdb_with_null: PositionCounts) -> PositionCounts:
+    return replace(imdb_with_null, null=(), null_seed=None)

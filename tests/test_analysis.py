@@ -1,7 +1,12 @@
+import json
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
 import posgeom as pg
+from posgeom.report.document import to_document
 from posgeom.studies.synthetic import sample_counts, synthetic
 
 COUNTS = synthetic().counts
@@ -137,3 +142,167 @@ def test_the_library_in_the_order_of_the_work(tmp_path: object) -> None:
     assert scaled is not None
     assert raw > scaled
     assert pg.scorecard([encoding], shape)["sinusoidal"].stress_raw == raw
+
+
+TEXTS = [" ".join(f"w{(i * k + k) % (3 + k)}" for k in range(1, 9)) for i in range(400)]
+
+
+@pytest.fixture(scope="module")
+def tested() -> pg.Analysis:
+    return pg.analyze(pg.count_texts(TEXTS, n_positions=8, null_replicates=3), n_dims=4)
+
+
+def document(analysis: pg.Analysis) -> dict[str, Any]:
+    """As it is stored: nothing in it may be NaN or infinite."""
+    made: dict[str, Any] = json.loads(json.dumps(to_document(analysis), allow_nan=False))
+    return made
+
+
+def test_what_an_analysis_has_besides_scores(tested: pg.Analysis) -> None:
+    assert tested.level == 0.95
+    assert tested.significance is not None
+    assert len(tested.significance.null) == 3
+    assert tested.depth_curve is not None
+    assert tested.order.crossval is not None
+    stored = document(tested)
+    assert stored["uncertainty"] == {"level": 0.95, "method": "jackknife", "n_folds": len(tested.geometry.blocks)}
+    assert stored["significance"]["significant_rank"] == tested.significance.rank
+    for encoding in stored["encodings"]:
+        for interval in encoding["intervals"].values():
+            assert interval["low"] <= interval["high"]
+    curve = stored["depth_curve"]
+    assert curve["depth"] == sorted(curve["depth"])
+    assert curve["limit"]["low"] <= curve["limit"]["value"] <= curve["limit"]["high"]
+    share = stored["noise_share"]
+    assert share["low"] < share["value"] < share["high"]
+
+
+def test_without_a_level_only_estimates_are_left(tested: pg.Analysis) -> None:
+    plain = pg.analyze(tested.counts, n_dims=4, level=None)
+    assert (plain.level, plain.significance, plain.depth_curve) == (None, None, None)
+    assert noted(plain, "Intervals were not asked for")
+    for one, other in zip(plain.scorecard, tested.scorecard, strict=True):
+        assert one.intervals == {}
+        assert (one.stress_scaled, one.pearson, one.spearman) == (other.stress_scaled, other.pearson, other.spearman)
+    stored = document(plain)
+    assert stored["uncertainty"] is stored["significance"] is stored["depth_curve"] is None
+    assert plain.scorecard.ceiling == tested.scorecard.ceiling
+
+
+def test_neither_the_order_of_documents_nor_other_encodings_change_a_bit(tested: pg.Analysis) -> None:
+    order = np.random.default_rng(0).permutation(len(TEXTS))
+    counts = pg.count_texts([TEXTS[i] for i in order], n_positions=8, null_replicates=3)
+    other = pg.analyze(counts, n_dims=4)
+    assert document(other) == document(tested)
+    alone = pg.analyze(counts, n_dims=4, encodings=["alibi"], default_encodings=False)
+    assert alone.scorecard["alibi"] == tested.scorecard["alibi"]
+    assert alone.scorecard.ceiling == tested.scorecard.ceiling
+
+
+def test_renaming_tokens_changes_nothing_but_round_off(tested: pg.Analysis) -> None:
+    names = {f"w{i}": f"z{(7 * i) % 31}" for i in range(31)}
+    groups = [str(i % 10) for i in range(len(TEXTS))]
+    renamed = [" ".join(names[word] for word in text.split()) for text in TEXTS]
+    a, b = (pg.analyze(pg.count_texts(t, n_positions=8, groups=groups), n_dims=4) for t in (TEXTS, renamed))
+    for one, other in zip(a.scorecard, b.scorecard, strict=True):
+        assert one.stress_scaled == pytest.approx(other.stress_scaled, rel=1e-7)
+        for field, interval in one.intervals.items():
+            assert interval.high == pytest.approx(other.intervals[field].high, rel=1e-5), field
+
+
+def test_the_bootstrap_is_an_option(tested: pg.Analysis) -> None:
+    found = pg.analyze(tested.counts, n_dims=4, interval_method="bootstrap")
+    assert document(found)["uncertainty"]["method"] == "bootstrap"
+    with pytest.raises(pg.GeometryError, match="jackknife or bootstrap"):
+        pg.analyze(tested.counts, n_dims=4, interval_method="delta")  # type: ignore[arg-type]
+    with pytest.raises(pg.GeometryError, match=r"level 95: .*such as 0\.95"):
+        pg.analyze(tested.counts, n_dims=4, level=95)
+
+
+def test_null_corpora_are_counted_where_they_are_of_use(tmp_path: Path) -> None:
+    file = tmp_path / "corpus.txt"
+    file.write_text("\n".join(TEXTS))
+    sound = pg.analyze(file, n_positions=8, n_dims=4)
+    assert (len(sound.counts.null), sound.significance is not None) == (5, True)
+    for settings in ({"convention": "paper"}, {"level": None}, {"metric": "fisher-rao"}):
+        assert pg.analyze(file, n_positions=8, n_dims=4, **settings).counts.null == ()  # type: ignore[arg-type]
+    with pytest.raises(pg.PosgeomError, match="null_replicates was fixed"):
+        pg.analyze(sound.counts, null_replicates=5)
+
+
+FEW = [" ".join(f"w{w}" for w in row) for row in np.random.default_rng(1).integers(0, 4, (40, 6))]
+
+
+@pytest.mark.parametrize("n_folds", [2, 3, 4, 5, 12, 30])
+@pytest.mark.parametrize("n_documents", [8, 40])
+def test_few_documents_in_any_number_of_folds(n_folds: int, n_documents: int) -> None:
+    counts = pg.count_texts(FEW[:n_documents], n_positions=6, n_folds=n_folds, null_replicates=3)
+    found = pg.analyze(counts, n_dims=4, min_depth=1)
+    assert (found.scorecard.level is None) == (len(found.geometry.blocks) < 4)
+    document(found)
+    if n_folds < 4:
+        assert noted(found, "no intervals: that takes 4 folds with documents")
+
+
+@pytest.mark.parametrize("length", [2, 3, 4, 5])
+def test_few_positions(length: int) -> None:
+    texts = [" ".join(text.split()[:length]) for text in FEW * 8]
+    groups = [str(i % 10) for i in range(len(texts))]
+    found = pg.analyze(pg.count_texts(texts, n_positions=length, groups=groups, null_replicates=3), n_dims=4)
+    assert found.geometry.positions.size == length
+    assert (found.scorecard.level is None) == (length < 4)
+    assert noted(found, "no intervals: that takes 4 positions") == (length < 4)
+    document(found)
+
+
+@pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
+def test_positions_that_are_all_equal_have_no_geometry_and_undefined_scores(method: Any) -> None:
+    texts = [f"{'abc'[i % 3]} " * 6 for i in range(300)]
+    counts = pg.count_texts(texts, n_positions=6, groups=[str(i % 12) for i in range(300)], null_replicates=3)
+    found = pg.analyze(counts, n_dims=4, interval_method=method)
+    assert noted(found, "no intervals: these distances have no noise at all")
+    assert found.significance is not None
+    assert found.significance.rank == 0
+    for row in found.scorecard:
+        assert row.stress_raw is row.stress_scaled is row.scale is row.pearson is row.spearman is None
+    stored = document(found)
+    assert stored["encodings"][0]["stress_scaled"] is None
+
+
+def test_duplicates_of_a_document_stay_in_one_fold() -> None:
+    counts = pg.count_texts(["a b c d e f"] * 300 + FEW, n_positions=6, n_folds=10, null_replicates=3)
+    found = pg.analyze(counts, n_dims=4, min_depth=1)
+    assert found.geometry.depth is not None
+    assert found.geometry.depth < 20  # of folds without the copies
+    document(found)
+
+
+@pytest.mark.parametrize("bins", ["uniform:6", "geometric:5"])
+@pytest.mark.parametrize("metric", ["hellinger", "hellinger-normalized"])
+def test_bins_with_null_corpora(bins: str, metric: str) -> None:
+    texts = [" ".join(f"w{(i * k + k) % (3 + k)}" for k in range(1, 13)) for i in range(300)]
+    counts = pg.count_texts(texts, n_positions=12, null_replicates=3)
+    found = pg.analyze(counts, n_dims=4, bins=bins, metric=metric)
+    assert found.significance is not None
+    assert found.scorecard.level == 0.95
+    document(found)
+
+
+def test_half_the_squared_distance_changes_no_free_score() -> None:
+    plain, half = (pg.analyze(COUNTS, n_dims=4, metric=m) for m in ("hellinger", "hellinger-normalized"))
+    for one, other in zip(plain.scorecard, half.scorecard, strict=True):
+        assert one.stress_scaled == pytest.approx(other.stress_scaled, rel=1e-8)
+        a, b = one.intervals["stress_scaled"], other.intervals["stress_scaled"]
+        assert (a.low, a.high) == pytest.approx((b.low, b.high), rel=1e-6)
+    assert plain.depth_curve is not None
+    assert half.depth_curve is not None
+    assert half.depth_curve.points[0].mean_squared == pytest.approx(plain.depth_curve.points[0].mean_squared / 2)
+
+
+def test_a_stress_beyond_double_precision_has_no_interval() -> None:
+    huge = pg.PointEncoding("huge", 1e99 * np.eye(32))
+    row = pg.scorecard(huge, pg.geometry(COUNTS)).rows[0]
+    assert row.stress_raw is not None
+    assert row.stress_raw > 1e190
+    assert "stress_raw" not in row.intervals
+    assert "stress_scaled" in row.intervals

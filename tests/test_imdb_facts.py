@@ -1,15 +1,12 @@
 """What the estimators find in a corpus of reviews, with tolerances: the noise, the axes, and the order of encodings."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from posgeom.analysis import Analysis, analyze
-from posgeom.corpus.counting import count
 from posgeom.corpus.counts import PositionCounts
 from posgeom.geometry.euclidean import euclidean_distances
-from posgeom.geometry.mds import classical_mds
+from posgeom.geometry.mds import classical_mds, spectrum_of
 from posgeom.report.document import to_document
 from posgeom.scores.monotonicity import monotonicity
 
@@ -17,13 +14,8 @@ NAMES = ("sinusoidal", "alibi", "random")
 
 
 @pytest.fixture(scope="module")
-def counts(data_dir: Path, bert: Path) -> PositionCounts:
-    return count(data_dir / "imdb.parquet", bert, n_positions=256, null_replicates=5)
-
-
-@pytest.fixture(scope="module")
-def sound(counts: PositionCounts) -> Analysis:
-    return analyze(counts, encodings=NAMES, default_encodings=False)
+def sound(imdb_with_null: PositionCounts) -> Analysis:
+    return analyze(imdb_with_null, encodings=NAMES, default_encodings=False)
 
 
 def test_rank_and_significant_rank(sound: Analysis) -> None:
@@ -31,10 +23,13 @@ def test_rank_and_significant_rank(sound: Analysis) -> None:
     assert sound.significance is not None
     assert sound.significance.rank in (7, 8)
     assert len(sound.significance.null) == 5
-    values = [axis.eigenvalue for axis in sound.significance.axes[:4]]
-    np.testing.assert_allclose(values, [1.41, 0.54, 0.30, 0.17], rtol=0.15)
-    assert sound.significance.null[:, 0].mean() == pytest.approx(0.30, abs=0.05)  # lengths alone
-    assert sound.significance.null[:, 1].max() < 0.06
+    assert sound.geometry.crossval_full_depth is not None
+    leading = spectrum_of(sound.geometry.crossval_full_depth.squared).eigenvalues[:4]
+    np.testing.assert_allclose(leading, [1.411, 0.536, 0.297, 0.167], rtol=0.06)
+    # Lengths alone make one axis that is large, and no other.
+    null = sound.significance.null.mean(axis=0)
+    assert null[0] > 5 * null[1]
+    assert sound.significance.axes[0].eigenvalue > 3 * null[0]
 
 
 def test_the_share_of_noise(sound: Analysis) -> None:
@@ -56,8 +51,8 @@ def test_violations_of_monotonicity(sound: Analysis) -> None:
     assert rank_four == pytest.approx(0.094, abs=0.01)
 
 
-def test_the_order_of_encodings_turns_round(counts: PositionCounts, sound: Analysis) -> None:
-    paper = analyze(counts, encodings=NAMES, default_encodings=False, convention="paper").scorecard
+def test_the_order_of_encodings_turns_round(imdb: PositionCounts, sound: Analysis) -> None:
+    paper = analyze(imdb, encodings=NAMES, default_encodings=False, convention="paper").scorecard
     biased = {name: paper[name].stress_scaled or 0 for name in NAMES}
     assert biased["random"] < biased["sinusoidal"] < biased["alibi"]
     card = sound.scorecard

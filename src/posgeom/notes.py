@@ -2,7 +2,8 @@
 
 from posgeom.geometry.build import MAX_RANK_POSITIONS, Geometry
 from posgeom.geometry.depth_curve import DepthCurve
-from posgeom.geometry.fold_pairs import MIN_BLOCK_DEPTH
+from posgeom.geometry.fold_pairs import ENOUGH_BLOCKS, MIN_BLOCK_DEPTH
+from posgeom.geometry.noise import FEWEST_POSITIONS
 from posgeom.geometry.significance import FEWEST_NULLS, Significance
 from posgeom.messages import printable
 from posgeom.scores.scorecard import Scorecard
@@ -118,10 +119,7 @@ def _on_errors(shape: Geometry, card: Scorecard, tested: Significance | None, le
         return ["Intervals were not asked for: small differences may be chance."]
     notes = []
     if card.level is None:
-        notes.append(
-            "Scores carry no intervals: that takes four folds with documents and four positions, and distances at a "
-            "common depth."
-        )
+        notes.append(f"Scores carry no intervals: {_why_no_intervals(shape)}.")
     if tested is None:
         notes.append(
             f"The significant rank is not known: that takes {FEWEST_NULLS} null corpora or more (--null), counted in "
@@ -133,6 +131,19 @@ def _on_errors(shape: Geometry, card: Scorecard, tested: Significance | None, le
             "position matters, and scores say nothing about encodings."
         )
     return notes
+
+
+def _why_no_intervals(shape: Geometry) -> str:
+    reasons = (
+        (shape.depth is None, "distances at full depth have none; those at a common depth do"),
+        (len(shape.blocks) < ENOUGH_BLOCKS, f"that takes {ENOUGH_BLOCKS} folds with documents"),
+        (shape.positions.size < FEWEST_POSITIONS, f"that takes {FEWEST_POSITIONS} positions"),
+        (
+            shape.fold_pairs is None,
+            "the distances of every pair of folds do not fit in memory; fewer --folds, a smaller -n or --bins would do",
+        ),
+    )
+    return next((text for holds, text in reasons if holds), "these distances have no noise at all")
 
 
 def _on_depth(curve: DepthCurve | None, level: float | None) -> list[str]:

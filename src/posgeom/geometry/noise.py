@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from posgeom.geometry.fold_pairs import ENOUGH_BLOCKS, FoldPairs
 
+FEWEST_POSITIONS = 4
+"""Positions that the noise of their pairs can be told apart from."""
 _RIDGE = 0.003
 """Weight of the variance of the root against its squared bias: more is steadier and less exact near 0."""
 _FROM, _SERIES_FROM = -6.0, 16.0
@@ -158,7 +160,7 @@ def noise_model(pairs: FoldPairs) -> NoiseModel | None:
         None where there are too few blocks, too few positions, or no noise at all.
     """
     m = pairs.sample_sizes.size
-    if pairs.n_blocks < ENOUGH_BLOCKS or m < 4:
+    if pairs.n_blocks < ENOUGH_BLOCKS or m < FEWEST_POSITIONS:
         return None
     squared, variance = order_two_variance(pairs.kernel, pairs.n_blocks)
     same_point = ~pairs.kernel.any(axis=0)  # positions without data, say: such pairs tell nothing of the noise

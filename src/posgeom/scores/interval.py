@@ -79,6 +79,11 @@ class Leaving:
 
     def standard_errors(self) -> NDArray[np.float64]:
         """Standard errors, shape (k,)."""
+        # The square of a stress can be beyond double precision: its error is then infinite, and no interval.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._standard_errors()
+
+    def _standard_errors(self) -> NDArray[np.float64]:
         n = self.n_blocks
         plain = (n - 1) / n * ((self.one_out - self.one_out.mean(axis=0)) ** 2).sum(axis=0)
         if self.two_out is None:
@@ -117,9 +122,10 @@ def bootstrap_intervals(leaving: Leaving, draws: NDArray[np.float64], level: flo
     list of Interval or None
     """
     tail = (1 - level) / 2
-    spread = draws - draws.mean(axis=0)
-    low, high = np.quantile(spread, [tail, 1 - tail], axis=0)
-    centre, error = leaving.full, draws.std(axis=0, ddof=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = draws - draws.mean(axis=0)
+        low, high = np.quantile(spread, [tail, 1 - tail], axis=0)
+        centre, error = leaving.full, draws.std(axis=0, ddof=1)
     return [
         Interval(float(c + a), float(c + b), float(s)) if np.isfinite([c, a, b, s]).all() else None
         for c, a, b, s in zip(centre, low, high, error, strict=True)
