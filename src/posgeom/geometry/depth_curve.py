@@ -71,7 +71,7 @@ class DepthCurve:
         point = self.points[index]
         if point.standard_error is None:
             return None
-        reach = float(scipy.stats.norm.ppf((1 + level) / 2)) * point.standard_error
+        reach = float(scipy.special.ndtri((1 + level) / 2)) * point.standard_error
         return point.mean_squared - reach, point.mean_squared + reach
 
     def limit(self, level: float) -> tuple[float, float, float] | None:
@@ -90,7 +90,7 @@ class DepthCurve:
         straight = last.mean_squared + slope * missing
         low, high = min(straight, last.mean_squared), max(straight, last.mean_squared)
         low -= abs(low) * min(_OVERSHOOT * missing * last.self_affinity, 1)
-        reach = float(scipy.stats.norm.ppf((1 + level) / 2)) * (last.standard_error or 0)
+        reach = float(scipy.special.ndtri((1 + level) / 2)) * (last.standard_error or 0)
         return (last.mean_squared + straight) / 2, low - reach, high + reach
 
 

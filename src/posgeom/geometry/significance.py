@@ -53,7 +53,7 @@ class Axis:
         """Normal interval of the eigenvalue, or None where its error is not known."""
         if self.standard_error is None:
             return None
-        reach = float(scipy.stats.norm.ppf((1 + level) / 2)) * self.standard_error
+        reach = float(scipy.special.ndtri((1 + level) / 2)) * self.standard_error
         return self.eigenvalue - reach, self.eigenvalue + reach
 
 
@@ -137,8 +137,8 @@ def significance(
         beyond = [_top_beyond(noise, vectors[:, :k]) for noise in noises]
         top = np.maximum(spectra[:, k], beyond)
         spread = float(top.std(ddof=1)) * np.sqrt(1 + 1 / top.size)
-        p_value = float(scipy.stats.t.sf(_ratio(values[k] - top.mean(), spread, tolerance), top.size - 1))
-        upper = top.mean() + scipy.stats.t.isf(alpha, top.size - 1) * spread
+        p_value = float(scipy.special.stdtr(top.size - 1, -_ratio(values[k] - top.mean(), spread, tolerance)))
+        upper = top.mean() + scipy.special.stdtrit(top.size - 1, 1 - alpha) * spread
         error = None if errors is None else float(errors[k])
         axes.append(Axis(float(values[k]), error, float(top.mean()), float(upper), p_value))
         if rank is None and not p_value <= alpha:

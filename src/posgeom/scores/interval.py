@@ -13,7 +13,7 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-import scipy
+import scipy  # its special functions: the distributions of scipy.stats take seconds to load
 from numpy.typing import NDArray
 
 from posgeom.geometry.build import Geometry
@@ -99,7 +99,7 @@ class Leaving:
 
     def intervals(self, level: float) -> list[Interval | None]:
         """Intervals by Student's t with n - 1 degrees of freedom; None where a value is undefined."""
-        reach = float(scipy.stats.t.ppf((1 + level) / 2, self.n_blocks - 1))
+        reach = float(scipy.special.stdtrit(self.n_blocks - 1, (1 + level) / 2))
         out: list[Interval | None] = []
         for centre, error in zip(self.corrected(), self.standard_errors(), strict=True):
             defined = bool(np.isfinite(centre) and np.isfinite(error))
@@ -112,7 +112,7 @@ class Leaving:
         error = self.standard_errors()
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(error > 0, self.corrected() / error, np.nan)
-        return np.asarray(scipy.stats.t.cdf(ratio, self.n_blocks - 1))
+        return np.asarray(scipy.special.stdtr(self.n_blocks - 1, ratio))
 
 
 def bootstrap_intervals(leaving: Leaving, draws: NDArray[np.float64], level: float) -> list[Interval | None]:
@@ -168,5 +168,5 @@ def mean_interval(geometry: Geometry, level: float | None) -> Interval | None:
     if pairs is None or geometry.noise is None or level is None:
         return None
     mean, error = (float(x[0]) for x in order_two_error(pairs.kernel.mean(axis=1, keepdims=True), pairs.n_blocks))
-    reach = float(scipy.stats.t.ppf((1 + level) / 2, pairs.n_blocks - 1)) * error
+    reach = float(scipy.special.stdtrit(pairs.n_blocks - 1, (1 + level) / 2)) * error
     return Interval(mean - reach, mean + reach, error)
