@@ -20,6 +20,7 @@ from posgeom.geometry.build import Geometry
 from posgeom.geometry.crossval import balanced_splits
 from posgeom.geometry.fold_pairs import ENOUGH_BLOCKS, block_depths, block_roots, row_of_position
 from posgeom.geometry.noise import order_two_error
+from posgeom.geometry.sparse_rows import with_data
 from posgeom.progress import ProgressHook, silent
 
 _THINNING = (8, 4, 2, 1)
@@ -148,14 +149,15 @@ def _point(
     rows = row_of_position(counts, geometry.positions)
     weights = np.bincount(rows).astype(np.float64)
     scale = geometry.metric.crossval_scale or 1.0
-    means, affinities, n_parts = [], [], len(partitions[0])
+    means, affinities, n_parts, m = [], [], len(partitions[0]), rows.size
     for partition in partitions:
         roots = list(block_roots(counts, geometry.positions, partition, depth))
-        sums = [weights @ part for part in roots]
-        for f, g in combinations(range(len(roots)), 2):
-            same = float(weights @ np.asarray(roots[f].multiply(roots[g]).sum(axis=1)).ravel())
-            m = rows.size
-            means.append(2 * (m * same - float(sums[f] @ sums[g])) / (m * (m - 1)) * scale)
+        weighted = [with_data(part, part.data * np.repeat(weights, np.diff(part.indptr))) for part in roots]
+        sums = [part.sum(axis=0) for part in weighted]
+        for f, g in combinations(range(n_parts), 2):
+            # Inner products of the same position in both parts, and of all positions with all.
+            same, every = float(weighted[f].multiply(roots[g]).data.sum()), float(sums[f] @ sums[g])
+            means.append(2 * (m * same - every) / (m * (m - 1)) * scale)
             affinities.append(same / m)
     if n_parts >= ENOUGH_BLOCKS:
         error = float(order_two_error(np.array(means)[:, None], n_parts)[1][0])
