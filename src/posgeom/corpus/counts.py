@@ -200,7 +200,9 @@ class PositionCounts:
     @cached_property
     def distinct_tokens(self) -> NDArray[np.int64]:
         """Sorted ids of the tokens that occur, shape (n_distinct,)."""
-        return np.unique(self.token)
+        is_seen = np.zeros(self._token_bound, np.bool_)
+        is_seen[self.token] = True
+        return np.flatnonzero(is_seen)
 
     @property
     def vocab_size(self) -> int:
@@ -229,11 +231,17 @@ class PositionCounts:
     @cached_property
     def fold_matrices(self) -> list[scipy.sparse.csr_array]:
         """Counts of each fold as a CSR matrix, shape (n_positions, n_distinct)."""
-        columns = np.searchsorted(self.distinct_tokens, self.token)
+        column_of_token = np.zeros(self._token_bound, np.int32)
+        column_of_token[self.distinct_tokens] = np.arange(self.distinct_tokens.size)
+        columns = column_of_token[self.token]
         shape = (self.n_positions, int(self.distinct_tokens.size))
         bounds = np.searchsorted(self.fold, np.arange(self.n_folds + 1))
+        rows = np.arange(self.n_positions + 1)
+        # Entries are sorted by position and token, which is the order of a CSR matrix.
         return [
-            scipy.sparse.csr_array((self.count[a:b], (self.position[a:b], columns[a:b])), shape=shape)
+            scipy.sparse.csr_array(
+                (self.count[a:b], columns[a:b], np.searchsorted(self.position[a:b], rows)), shape=shape
+            )
             for a, b in itertools.pairwise(bounds)
         ]
 

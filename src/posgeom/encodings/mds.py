@@ -82,7 +82,8 @@ def mds(
     width = n_dims or kept
     encoding = PointEncoding("mds", axes @ _MAPS[columns](width, kept, seed).T, positions, n)
     encoding.fitted_to = geometry
-    encoding.refit = lambda shape: mds(shape, n_dims, rank=rank, seed=seed)  # distances do not depend on the columns
+    most = min((limit for limit in (rank, n_dims) if limit is not None), default=None)
+    encoding.refit = lambda shape: mds(shape, rank=most)  # distances do not depend on the columns, nor on zero ones
     return encoding
 
 

@@ -19,6 +19,7 @@ from posgeom.geometry.build import Geometry
 from posgeom.geometry.crossval import balanced_splits
 from posgeom.geometry.fold_pairs import ENOUGH_BLOCKS, block_depths, block_roots, row_of_position
 from posgeom.geometry.noise import order_two_error
+from posgeom.geometry.sparse_rows import with_data
 from posgeom.progress import ProgressHook, silent
 
 _THINNING = (8, 4, 2, 1)
@@ -70,7 +71,7 @@ class DepthCurve:
         point = self.points[index]
         if point.standard_error is None:
             return None
-        reach = float(scipy.stats.norm.ppf((1 + level) / 2)) * point.standard_error
+        reach = float(scipy.special.ndtri((1 + level) / 2)) * point.standard_error
         return point.mean_squared - reach, point.mean_squared + reach
 
     def limit(self, level: float) -> tuple[float, float, float] | None:
@@ -89,7 +90,7 @@ class DepthCurve:
         straight = last.mean_squared + slope * missing
         low, high = min(straight, last.mean_squared), max(straight, last.mean_squared)
         low -= abs(low) * min(_OVERSHOOT * missing * last.self_affinity, 1)
-        reach = float(scipy.stats.norm.ppf((1 + level) / 2)) * (last.standard_error or 0)
+        reach = float(scipy.special.ndtri((1 + level) / 2)) * (last.standard_error or 0)
         return (last.mean_squared + straight) / 2, low - reach, high + reach
 
 
@@ -159,14 +160,15 @@ def _point(
     rows = row_of_position(counts, geometry.positions)
     weights = np.bincount(rows).astype(np.float64)
     scale = geometry.metric.crossval_scale or 1.0
-    means, affinities, n_parts = [], [], len(partitions[0])
+    means, affinities, n_parts, m = [], [], len(partitions[0]), rows.size
     for partition in partitions:
         roots = list(block_roots(counts, geometry.positions, partition, depth))
-        sums = [weights @ part for part in roots]
-        for f, g in combinations(range(len(roots)), 2):
-            same = float(weights @ np.asarray(roots[f].multiply(roots[g]).sum(axis=1)).ravel())
-            m = rows.size
-            means.append(2 * (m * same - float(sums[f] @ sums[g])) / (m * (m - 1)) * scale)
+        weighted = [with_data(part, part.data * np.repeat(weights, np.diff(part.indptr))) for part in roots]
+        sums = [part.sum(axis=0) for part in weighted]
+        for f, g in combinations(range(n_parts), 2):
+            # Inner products of the same position in both parts, and of all positions with all.
+            same, every = float(weighted[f].multiply(roots[g]).data.sum()), float(sums[f] @ sums[g])
+            means.append(2 * (m * same - every) / (m * (m - 1)) * scale)
             affinities.append(same / m)
     if n_parts >= ENOUGH_BLOCKS:
         error = float(order_two_error(np.array(means)[:, None], n_parts)[1][0])

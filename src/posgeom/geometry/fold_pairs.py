@@ -198,7 +198,7 @@ def fold_pairs(
     size = m * (m - 1) // 2
     if 8 * n_pairs * size > _MAX_KERNEL_BYTES:
         return None
-    roots = list(block_roots(counts, positions, blocks, depth))
+    roots = [part.tocsc() for part in block_roots(counts, positions, blocks, depth)]
     rows = row_of_position(counts, positions)
     kernel = np.empty((n_pairs, size))
     for done, (f, g) in enumerate(combinations(range(len(blocks)), 2)):
@@ -227,7 +227,8 @@ def pairwise_mean(
     ndarray of float, shape (m, m)
     """
     total, same = None, None
-    for roots in block_roots(counts, positions, blocks, depth):
+    for part in block_roots(counts, positions, blocks, depth):
+        roots = part.tocsc()
         total = roots if total is None else total + roots
         gram = cross_gram(roots, roots)
         same = gram if same is None else same + gram

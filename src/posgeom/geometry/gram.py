@@ -12,27 +12,30 @@ _BLOCK_CELLS = 1 << 23
 """Cells of a dense block, so that memory stays bounded whatever the vocabulary."""
 
 
-def cross_gram(a: scipy.sparse.csr_array, b: scipy.sparse.csr_array) -> NDArray[np.float64]:
+def cross_gram(
+    a: scipy.sparse.csr_array | scipy.sparse.csc_array, b: scipy.sparse.csr_array | scipy.sparse.csc_array
+) -> NDArray[np.float64]:
     """A B^T for two sparse matrices with the same columns.
 
     Parameters
     ----------
-    a, b : CSR array of float, shapes (m, V) and (k, V)
+    a, b : CSR or CSC array of float, shapes (m, V) and (k, V)
+        By column where they take part in several products, which saves converting them for each.
 
     Returns
     -------
     ndarray of float, shape (m, k)
     """
-    m = max(a.shape[0], 1)
-    filled = np.bincount(a.indices, minlength=a.shape[1])
-    frequent = np.flatnonzero(filled > _DENSE_FROM * m)
-    rare = np.flatnonzero((filled > 0) & (filled <= _DENSE_FROM * m))
-    a_by_token, b_by_token = a.tocsc(), b.tocsc()
+    a_by_token = a.tocsc()
+    b_by_token = a_by_token if b is a else b.tocsc()
+    filled = np.diff(a_by_token.indptr)
+    frequent = np.flatnonzero(filled > _DENSE_FROM * a.shape[0])
+    rare = np.flatnonzero((filled > 0) & (filled <= _DENSE_FROM * a.shape[0]))
     out = np.zeros((a.shape[0], b.shape[0]))
     width = max(1, _BLOCK_CELLS // max(a.shape[0], b.shape[0]))
     for start in range(0, frequent.size, width):
         block = frequent[start : start + width]
         out += a_by_token[:, block].toarray() @ b_by_token[:, block].toarray().T
     if rare.size:
-        out += (a_by_token[:, rare].tocsr() @ b_by_token[:, rare].T.tocsr()).toarray()
+        out += (a_by_token[:, rare].tocsr() @ b_by_token[:, rare].T).toarray()
     return out

@@ -44,7 +44,7 @@ class Spectrum:
         """Share of sum |eigenvalue| that is negative; 0 for a Euclidean geometry."""
         magnitudes = np.abs(self.eigenvalues)
         negative = magnitudes[self.eigenvalues < -self.tolerance].sum()
-        return float(negative / magnitudes.sum()) if negative else 0.0
+        return min(float(negative / magnitudes.sum()), 1.0) if negative else 0.0
 
     @property
     def explained(self) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ no Monte-Carlo error (it is the Rao-Blackwell form of drawing).
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import scipy
@@ -139,14 +139,18 @@ def rarefied_rows(counts: scipy.sparse.csr_array, depth: int) -> scipy.sparse.cs
     data = counts.data.astype(np.int64)
     small = data <= _SMALL
     values = np.empty(data.size)
-    values[small] = _small_table(totals, depth)[rows[small], data[small]]
-    pairs, where = np.unique(np.stack([data[~small], totals[rows[~small]]]), axis=1, return_inverse=True)
-    values[~small] = rarefied_sqrt(pairs[0], pairs[1], depth)[where.ravel()]
+    values[small] = _small_table(totals.tobytes(), depth)[rows[small], data[small]]
+    # One number for a pair of count and total: those that come twice are computed once.
+    base = int(totals.max(initial=0)) + 1
+    pairs, where = np.unique(data[~small] * base + totals[rows[~small]], return_inverse=True)
+    values[~small] = rarefied_sqrt(pairs // base, pairs % base, depth)[where]
     return with_data(counts, values)
 
 
-def _small_table(totals: NDArray[np.int64], depth: int) -> NDArray[np.float64]:
-    """Values for counts 0 to `_SMALL` at every row, shape (m, _SMALL + 1)."""
+@lru_cache(maxsize=32)
+def _small_table(row_totals: bytes, depth: int) -> NDArray[np.float64]:
+    """Values for counts 0 to `_SMALL` at every row, shape (m, _SMALL + 1); kept, since null corpora have the same."""
+    totals = np.frombuffer(row_totals, np.int64)
     count, total = np.broadcast_arrays(np.arange(_SMALL + 1), totals[:, None])
     count = np.minimum(count, total)  # a count beyond the row's total cannot be looked up
     return rarefied_sqrt(count.ravel(), total.ravel(), depth).reshape(count.shape)

@@ -53,7 +53,7 @@ class Axis:
         """Normal interval of the eigenvalue, or None where its error is not known."""
         if self.standard_error is None:
             return None
-        reach = float(scipy.stats.norm.ppf((1 + level) / 2)) * self.standard_error
+        reach = float(scipy.special.ndtri((1 + level) / 2)) * self.standard_error
         return self.eigenvalue - reach, self.eigenvalue + reach
 
 
@@ -159,8 +159,8 @@ def _compare(value: float, null: NDArray[np.float64], alpha: float, tolerance: f
     spread = float(values.std(ddof=1)) * np.sqrt(1 + 1 / values.size)
     # Differences that are round-off stay so as logarithms.
     smallest = tolerance / float(null.min()) if logs else tolerance
-    p_value = float(scipy.stats.t.sf(_ratio(compared - values.mean(), spread, smallest), values.size - 1))
-    return p_value, float(back(values.mean() + scipy.stats.t.isf(alpha, values.size - 1) * spread))
+    p_value = float(scipy.special.stdtr(values.size - 1, -_ratio(compared - values.mean(), spread, smallest)))
+    return p_value, float(back(values.mean() + scipy.special.stdtrit(values.size - 1, 1 - alpha) * spread))
 
 
 def _ratio(difference: float, spread: float, tolerance: float) -> float:

@@ -101,7 +101,7 @@ def difference(
         freedom = 2 * (min(first.leaving.n_blocks, second.leaving.n_blocks) - 1)
     if not np.isfinite(error):
         return Difference(*labels, score, value, None, None, paired)
-    reach = float(scipy.stats.t.ppf((1 + level) / 2, freedom)) * error
+    reach = float(scipy.special.stdtrit(freedom, (1 + level) / 2)) * error
     interval = Interval(value - reach, value + reach, error)
     return Difference(*labels, score, value, interval, _confidence(value, error, freedom, score), paired)
 
@@ -110,7 +110,7 @@ def _confidence(value: float, error: float, freedom: int, score: str) -> float |
     """One minus the one-sided p-value of the second being as faithful as the first."""
     if not error or not BETTER[score]:
         return None
-    return float(scipy.stats.t.cdf(BETTER[score] * value / error, freedom))
+    return float(scipy.special.stdtr(freedom, BETTER[score] * value / error))
 
 
 def rank_scores(scored: Sequence[Scored], score: str) -> list[Scored]:

@@ -13,7 +13,7 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-import scipy
+import scipy  # its special functions: the distributions of scipy.stats take seconds to load
 from numpy.typing import NDArray
 
 from posgeom.geometry.build import Geometry
@@ -29,7 +29,7 @@ def quantile(level: float, n_blocks: int) -> float:
     A variance from n blocks has n - 1 where a geometry stands out of its noise, and up to n (n - 1) / 2 where it does
     not, since each pair then is a term of its own.
     """
-    return float(scipy.stats.t.ppf((1 + level) / 2, 2 * (n_blocks - 1)))
+    return float(scipy.special.stdtrit(2 * (n_blocks - 1), (1 + level) / 2))
 
 
 @dataclass(frozen=True, slots=True)
