@@ -127,7 +127,7 @@ def test_null_corpora_have_the_lengths_of_the_corpus() -> None:
     found = axes_of(counts)
     assert len(found.null) == 3
     shorter = count_texts([text.rsplit(" ", 1)[0] for text in texts], n_positions=16)
-    with pytest.raises(CountsError, match="its depths differ"):
+    with pytest.raises(CountsError, match="than there are documents"):
         counts.with_null([(shorter.fold, shorter.position, shorter.token, shorter.count)], seed=0)
 
 

@@ -22,7 +22,15 @@ from posgeom.report.document import to_document
 from posgeom.report.files import save, save_counts, staged_directory, staged_file
 from posgeom.studies.synthetic import synthetic
 
-NAMES = ["charts.json", "counts.parquet", "distances.npz", "mds.safetensors", "scores.csv", "scores.json"]
+NAMES = [
+    "charts.json",
+    "counts.parquet",
+    "distances.npz",
+    "mds.safetensors",
+    "replicates.npz",
+    "scores.csv",
+    "scores.json",
+]
 
 
 @pytest.fixture(scope="module")

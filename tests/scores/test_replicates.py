@@ -113,7 +113,6 @@ def test_fitted_encodings_and_the_ceiling_are_scored_on_the_other_half() -> None
         for f in (0, 5):
             np.testing.assert_allclose(leaving.one_out[f, :5], slow(fit, f)[:5], rtol=1e-8)
         assert leaving.two_out is None
-        np.testing.assert_array_equal(leaving.full, leaving.full)
 
 
 def errors_of(found: Replicates, index: int) -> dict[str, float]:
@@ -148,7 +147,7 @@ def test_estimates_do_not_depend_on_whether_errors_are_wanted() -> None:
     with_errors, without = (replicate_scores(schemes(shape), shape, errors=e) for e in (True, False))
     for a, b in zip(with_errors.leaving, without.leaving, strict=True):
         np.testing.assert_array_equal(a.full, b.full)
-    assert without.leaving[0].two_out is None
+    assert not without.leaving[0].one_out.size
 
 
 def test_the_bootstrap_comes_near_the_jackknife() -> None:

@@ -78,7 +78,7 @@ def test_values_lie_in_their_intervals(card: Scorecard) -> None:
         for field, interval in row.intervals.items():
             value = getattr(row, field)
             assert interval.low <= value <= interval.high
-            reach = student.ppf(0.975, 9) * interval.standard_error
+            reach = student.ppf(0.975, 18) * interval.standard_error
             assert interval.high - value == pytest.approx(reach)
             assert value - interval.low == pytest.approx(reach)
     assert [row.sample for row in card] == ["exact"] * 4 + ["out"]

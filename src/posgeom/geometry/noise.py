@@ -66,8 +66,8 @@ def order_two_variance(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.
 def order_two_error(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean of a kernel over pairs, and its standard error.
 
-    The unbiased variance can fall to 0 and below where there is little but noise. So it is kept between the two
-    extremes of what the delete-one jackknife overstates: nothing, and as much as for the variance of noise alone.
+    The unbiased variance rests on few terms and is noisy itself, so that intervals made of it cover too seldom; the
+    delete-one jackknife overstates it. Half way between them intervals cover as they should on corpora of known truth.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def order_two_error(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.flo
     first, second = np.triu_indices(n, 1)
     sums = np.stack([kernel[(first == f) | (second == f)].sum(axis=0) for f in range(n)])
     plain = 4 * ((sums - sums.mean(axis=0)) ** 2).sum(axis=0) / (n * (n - 1) * (n - 2) ** 2)
-    return mean, np.sqrt(between_extremes(variance, plain, n))
+    return mean, np.sqrt((between_extremes(variance, plain, n) + plain) / 2)
 
 
 def between_extremes(variance: NDArray[np.float64], jackknife: NDArray[np.float64], n: int) -> NDArray[np.float64]:

@@ -171,7 +171,7 @@ class Scorecard:
         """One score of one encoding, with what its standard error is made of; see `Scored`."""
         leaving = None
         if self.replicates is not None:
-            index = self.replicates.names.index(name)
+            index = [row.name for row in self.rows].index(self[name].name)
             leaving = column_of(self.replicates.leaving[index], FIELDS.index(score))
         return Scored(run, name, getattr(self[name], score), leaving, parts)
 
