@@ -66,9 +66,7 @@ def test_the_modelled_variance_is_that_of_many_corpora(drift: float) -> None:
     depth = np.repeat([300, 600, 1200], m // 3)
     squared, modelled = [], []
     for _ in range(50):
-        pairs = fold_pairs(
-            sample_counts(truth, depth, n_folds=8, rng=rng), np.arange(m), [(k,) for k in range(8)], 37
-        )
+        pairs = fold_pairs(sample_counts(truth, depth, n_folds=8, rng=rng), np.arange(m), [(k,) for k in range(8)], 37)
         assert pairs is not None
         model = noise_model(pairs)
         assert model is not None

@@ -54,7 +54,9 @@ def test_every_score_has_its_interval_and_the_other_half_comes_last() -> None:
     cells = table[-1][len(OTHER_HALF) :].split()
     assert 0 < float(cells[0]) < 0.05  # 5,000 documents: halves agree
     assert cells[-4:] == ["undef"] * 4  # violations, ties, separation and rank are of encodings
-    assert "what the distances of one half of the corpus score against the other half" in " ".join(" ".join(lines).split())
+    assert "what the distances of one half of the corpus score against the other half" in " ".join(
+        " ".join(lines).split()
+    )
 
 
 def test_without_a_level_there_are_no_intervals() -> None:

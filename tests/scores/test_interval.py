@@ -12,7 +12,9 @@ from posgeom.scores.interval import Leaving, bootstrap_intervals, bootstrap_weig
 from posgeom.studies.synthetic import sample_counts, synthetic
 
 
-def leaving(x: np.ndarray, function: Callable[[np.ndarray], float], *, two: bool = True, biased: bool = True) -> Leaving:
+def leaving(
+    x: np.ndarray, function: Callable[[np.ndarray], float], *, two: bool = True, biased: bool = True
+) -> Leaving:
     """A function of the blocks x, with some of them left out."""
     n = len(x)
 

@@ -146,7 +146,10 @@ def test_an_encoding_alone_has_the_same_scores_to_the_bit(shape: Geometry, card:
 
 
 def test_other_levels(shape: Geometry, card: Scorecard) -> None:
-    wide, narrow = card["alibi"].intervals["pearson"], scorecard(alibi(32), shape, level=0.5).rows[0].intervals["pearson"]
+    wide, narrow = (
+        card["alibi"].intervals["pearson"],
+        scorecard(alibi(32), shape, level=0.5).rows[0].intervals["pearson"],
+    )
     assert narrow.standard_error == wide.standard_error
     assert wide.low < narrow.low < narrow.high < wide.high
     none = scorecard(alibi(32), shape, level=None)

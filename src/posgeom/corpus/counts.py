@@ -239,7 +239,9 @@ class PositionCounts:
         rows = np.arange(self.n_positions + 1)
         # Entries are sorted by position and token, which is the order of a CSR matrix.
         return [
-            scipy.sparse.csr_array((self.count[a:b], columns[a:b], np.searchsorted(self.position[a:b], rows)), shape=shape)
+            scipy.sparse.csr_array(
+                (self.count[a:b], columns[a:b], np.searchsorted(self.position[a:b], rows)), shape=shape
+            )
             for a, b in itertools.pairwise(bounds)
         ]
 

@@ -217,7 +217,7 @@ def build_encoding(
     defaults = {o.name: o.default for o in scheme.options.values() if not o.is_required}
     encoding.name, encoding.scheme = name, scheme.name
     if "geometry" in arguments and encoding.refit is None:
-        encoding.fitted_to = arguments["geometry"]
+        encoding.fitted_to = geometry
         encoding.refit = lambda shape: _call(scheme, arguments | given | {"geometry": shape})
     encoding.options = MappingProxyType(defaults | {k: v for k, v in arguments.items() if k == "seed"} | given)
     return encoding

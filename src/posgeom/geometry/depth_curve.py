@@ -13,7 +13,6 @@ from itertools import combinations
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.geometry.build import Geometry
