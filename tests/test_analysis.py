@@ -225,7 +225,7 @@ def test_null_corpora_are_counted_where_they_are_of_use(tmp_path: Path) -> None:
     sound = pg.analyze(file, n_positions=8, n_dims=4)
     assert (len(sound.counts.null), sound.significance is not None) == (5, True)
     for settings in ({"convention": "paper"}, {"level": None}, {"metric": "fisher-rao"}):
-        assert pg.analyze(file, n_positions=8, n_dims=4, **settings).counts.null == ()  # type: ignore[arg-type]
+        assert pg.analyze(file, n_positions=8, n_dims=4, **settings).counts.null == ()
     with pytest.raises(pg.PosgeomError, match="null_replicates was fixed"):
         pg.analyze(sound.counts, null_replicates=5)
 

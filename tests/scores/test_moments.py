@@ -19,7 +19,8 @@ def test_exact_distances_have_the_scores_of_residuals() -> None:
         known = [residual / (d**2).sum(), scaled / (d**2).sum(), c, np.sqrt(residual / (row**2).sum())]
         np.testing.assert_allclose(found[:, k], [*known, pearsonr(row, d).statistic], rtol=1e-10)
         plain = stress_of_pairs(row, d)
-        np.testing.assert_allclose(found[:4, k], [plain.raw, plain.scaled, plain.scale, plain.stress_1], rtol=1e-11)
+        stresses = np.array([plain.raw, plain.scaled, plain.scale, plain.stress_1], float)
+        np.testing.assert_allclose(found[:4, k], stresses, rtol=1e-11)
 
 
 def test_a_score_does_not_depend_on_what_is_scored_beside_it() -> None:

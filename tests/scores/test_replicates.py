@@ -59,7 +59,7 @@ def test_fixed_encodings_are_scored_on_what_is_left() -> None:
     kernel = dict(zip(combinations(range(6), 2), shape.fold_pairs.kernel, strict=True))
 
     def left(*out: int) -> np.ndarray:
-        return np.mean([row for pair, row in kernel.items() if not set(pair) & set(out)], axis=0)
+        return np.asarray(np.mean([row for pair, row in kernel.items() if not set(pair) & set(out)], axis=0))
 
     for index in (0, 1, 3):
         e = upper_pairs(encodings[index].distances(shape.positions))
@@ -106,7 +106,7 @@ def test_fitted_encodings_and_the_ceiling_are_scored_on_the_other_half() -> None
                 else:
                     e = np.sqrt(np.maximum(fitted, 0))
                 rows.append(slow_scores(e, target, noise.roots(target, len(other))))
-        return np.mean(rows, axis=0)
+        return np.asarray(np.mean(rows, axis=0))
 
     for fit, leaving in (("mds", found.leaving[2]), ("half", found.ceiling)):
         np.testing.assert_allclose(leaving.full, slow(fit, None), rtol=1e-8)

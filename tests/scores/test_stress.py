@@ -74,5 +74,5 @@ def test_an_estimate_below_zero_leaves_relative_stress_undefined() -> None:
     np.fill_diagonal(squared, 0)
     target = DistanceMatrix.from_squared(squared, np.arange(4), "hellinger", "crossval", None, np.full((4, 4), 0.0))
     for kind in ("raw", "scaled"):
-        assert stress(np.arange(4.0)[:, None], target, kind) is None  # type: ignore[arg-type]
+        assert stress(np.arange(4.0)[:, None], target, kind) is None
     assert stress(np.arange(4.0)[:, None], target, "stress_1") == pytest.approx(1, abs=0.01)

@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-_DENSE_FROM = 0.3
+_DENSE_FROM = 0.1
 """Columns filled in this share of the rows go through a dense product, which is faster for them."""
 _BLOCK_CELLS = 1 << 23
 """Cells of a dense block, so that memory stays bounded whatever the vocabulary."""

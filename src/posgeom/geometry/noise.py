@@ -54,7 +54,7 @@ def order_two_variance(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.
         sums[g] += row
         squares += row * row
     total = sums.sum(axis=0) / 2
-    adjacent = (sums**2).sum(axis=0) - 2 * squares
+    adjacent = np.einsum("fk,fk->k", sums, sums) - 2 * squares  # without a copy of their squares
     apart = 4 * total**2 - 4 * adjacent - 4 * squares
     second_moment = squares / (n * (n - 1) / 2)
     shared = adjacent / (n * (n - 1) * (n - 2))
