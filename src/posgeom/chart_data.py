@@ -1,7 +1,7 @@
 """What charts show of an analysis beyond its scores: reductions that are small enough to store and to draw."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from posgeom.geometry.distance_matrix import upper_pairs
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.density import pair_density
 from posgeom.scores.lag_profile import lag_profile
-from posgeom.scores.stress import paired_distances, stress_of_pairs
+from posgeom.scores.stress import paired_distances, stress
 from posgeom.scores.violations_by_lag import violations_by_lag
 
 SCHEMA_VERSION = 1
@@ -153,9 +153,11 @@ def _series(name: str, spec: str, widths: list[int], analysis: Analysis) -> Iter
 
 
 def _stress(encoding: Encoding, geometry: Geometry) -> dict[str, float | None]:
-    distances, target = paired_distances(encoding, geometry)
-    stress = stress_of_pairs(upper_pairs(distances), target.pairs)
-    return {"stress_scaled": stress.scaled, "stress_raw": stress.raw}
+    """As the scorecard has it: what is fitted to the corpus is scored out of sample where that can be."""
+    return {f"stress_{kind}": stress(encoding, geometry, kind) for kind in _KINDS}
+
+
+_KINDS: tuple[Literal["scaled", "raw"], ...] = ("scaled", "raw")
 
 
 def _short(values: Any) -> list[float | None]:

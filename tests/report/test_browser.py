@@ -54,7 +54,7 @@ def states(page: Any) -> set[str]:
 def test_all_charts_are_drawn_and_nothing_hostile_runs(page_file: Path, open_page: OpenPage) -> None:
     page = open_page(page_file)
     assert states(page) == {"drawn"}
-    assert page.locator(".chart svg").count() == page.locator(".chart").count() == 9
+    assert page.locator(".chart svg").count() == page.locator(".chart").count() == 10
     assert "owned" not in page.evaluate("() => document.title.replace(/onerror=document.title='owned'/, '')")
     assert page.locator("main img, header img").count() == 0
 

@@ -66,7 +66,7 @@ def test_hostile_names_are_text(elements: Elements) -> None:
 
 def test_charts_are_data_that_cannot_end_their_element(html: str, elements: Elements) -> None:
     charts = json.loads(elements.scripts[0])
-    assert len(charts["charts"]) == 9
+    assert len(charts["charts"]) == 10
     raw = html[html.index('id="posgeom-charts">') :].split(">", 1)[1].split("</script>", 1)[0]
     assert not set("<>&\u2028\u2029") & set(raw)
     assert HOSTILE_ENCODING in json.dumps(charts)
@@ -107,4 +107,4 @@ def test_several_runs_side_by_side(run: Run, tmp_path: Path) -> None:
     assert "Runs side by side" in parser.text
     assert "b" not in [tag for tag, _ in parser.tags]
     assert "<b>other</b>" in parser.text
-    assert len(json.loads(parser.scripts[0])["charts"]) == 1 + 2 * 9
+    assert len(json.loads(parser.scripts[0])["charts"]) == 1 + 2 * 10

@@ -43,7 +43,7 @@ def slow_scores(e: np.ndarray, squared: np.ndarray, roots: np.ndarray) -> list[f
         (e2 - 2 * ed + d2) / d2,
         1 - ed**2 / (e2 * d2),
         ed / e2,
-        np.sqrt((e2 - 2 * ed + d2) / e2),
+        np.sqrt((e2 - 2 * ed + d2) / e2) if e2 - 2 * ed + d2 >= 0 else np.nan,
         covariance / np.sqrt(spread),
         spearmanr(e, clipped).statistic,
     ]

@@ -96,7 +96,7 @@ def _print(found: list[Calibrated]) -> None:
     console.print(table)
     console.print(
         f"{found[0].n_replications} replications. rejected: share in which the first axis is significant.\n"
-        "limit of d^2: a bracket, whose coverage should be 100 %."
+        "limit of d^2: a bracket for unlimited text, not a confidence interval."
     )
 
 

@@ -283,9 +283,18 @@ def _width(run: Run) -> Figure | None:
         y_title="scaled stress",
         x_log=True,
         points=True,
-        caption="What more dimensions give. mds is fitted to the distances it is scored on, so its scores are "
-        f"in-sample. {basis(run.scores)}.",
+        caption=f"What more dimensions give. {_MDS[_is_out_of_sample(run)]} {basis(run.scores)}.",
     )
+
+
+_MDS = {
+    True: "mds is fitted on one half of the corpus and scored on the other.",
+    False: "mds is fitted to the distances it is scored on, so its scores are in-sample.",
+}
+
+
+def _is_out_of_sample(run: Run) -> bool:
+    return any(row.get("sample") == "out" for row in (run.scores or {"encodings": []})["encodings"])
 
 
 def _depth_curve(run: Run) -> Figure | None:

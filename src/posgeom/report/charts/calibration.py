@@ -33,7 +33,8 @@ def coverage_figure(rows: Sequence[Row], *, level: float, caption: str = "") -> 
         yOffset=alt.YOffset("scenario:N", sort=scenarios),
         color=alt.Color("scenario:N", title=None, sort=scenarios, legend=alt.Legend(orient="bottom", columns=3)),
     )
-    across = alt.X("low:Q", title="share of intervals that hold the truth", scale=alt.Scale(zero=False))
+    scale, axis = alt.Scale(zero=False), alt.Axis(format=".2f", tickCount=5)
+    across = alt.X("low:Q", title="share of intervals that hold the truth", scale=scale, axis=axis)
     bars = base.mark_rule().encode(x=across, x2="high:Q")
     points = base.mark_point(filled=True, size=28, opacity=1).encode(
         x="coverage:Q",
