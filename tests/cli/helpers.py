@@ -21,3 +21,8 @@ def refused(done: subprocess.CompletedProcess[str], *parts: str) -> None:
 
 def visible(directory: Path) -> list[str]:
     return sorted(p.name for p in directory.rglob("*"))
+
+
+def posgeom(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a directory."""
+    return subprocess.run([*ENTRY, *arguments], cwd=cwd, capture_output=True, text=True, check=False)

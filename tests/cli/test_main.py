@@ -28,6 +28,8 @@ def test_help_and_version(run: Run) -> None:
         "report",
         "plot",
         "reproduce",
+        "compare",
+        "calibrate",
         "demo",
     ):
         done = run(command, "--help")
