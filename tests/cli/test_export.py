@@ -54,7 +54,7 @@ def test_an_encoding_fitted_to_counts(run: Run, corpus: Path, tmp_path: Path) ->
     assert metadata["fitted_to"] == {"metric": "hellinger", "estimator": "crossval", "convention": "sound", "seed": 0}
     scored = run("analyze", "--counts", "counts.parquet", "-d", 8, "--encoding", "m.safetensors", "--json")
     rows = {row["name"]: row for row in json.loads(scored.stdout)["encodings"]}
-    # As a table it is fixed: scored on the corpus it was fitted to. By its spec it is fitted on half and scored on half.
+    # A table is scored as it is, on the corpus it was fitted to; a spec is fitted on one half and scored on the other.
     assert rows["m.safetensors"]["min_separation"] == pytest.approx(rows["mds:rank=3"]["min_separation"], rel=1e-5)
     assert (rows["m.safetensors"]["sample"], rows["mds:rank=3"]["sample"]) == ("exact", "out")
     assert rows["m.safetensors"]["stress_raw"] < rows["mds:rank=3"]["stress_raw"]
