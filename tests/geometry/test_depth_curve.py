@@ -27,25 +27,25 @@ def test_points_are_the_means_of_geometries_at_that_depth(empty: str, metric: st
     assert curve is not None
     depths = [point.depth for point in curve.points]
     assert depths == sorted(depths)
-    assert depths[:4] == [5, 10, 20, 40]
+    assert depths[:3] == [10, 20, 40]
     scale = shape.metric.crossval_scale
     assert scale is not None
-    for point in curve.points[:4]:
+    for point in curve.points[:3]:
         slow = mean_of(pairwise_mean(counts, shape.positions, shape.blocks, point.depth)) * scale
         assert point.mean_squared == pytest.approx(slow, rel=1e-10, abs=1e-14)
-    assert curve.points[3].mean_squared == pytest.approx(shape.distances.mean_squared, rel=1e-10)
+    assert curve.points[2].mean_squared == pytest.approx(shape.distances.mean_squared, rel=1e-10)
     assert shape.fold_pairs is not None
     interval = mean_interval(shape, 0.95)
     assert interval is not None
-    assert curve.points[3].standard_error == pytest.approx(interval.standard_error)
+    assert curve.points[2].standard_error == pytest.approx(interval.standard_error)
     paired = [(0, 4), (1, 5), (2, 6), (3, 7)]
-    assert depths[4] == 80
-    assert curve.points[4].mean_squared == pytest.approx(
+    assert depths[3] == 80
+    assert curve.points[3].mean_squared == pytest.approx(
         mean_of(pairwise_mean(counts, shape.positions, paired, 80)) * scale, rel=1e-10
     )
-    halves = [fold_pairs(counts, shape.positions, (s.a, s.b), 160) for s in balanced_splits(list(range(8)), 2, 0)]
-    assert depths[5] == 160
-    assert curve.points[5].mean_squared == pytest.approx(np.mean([h.mean.mean() for h in halves if h]) * scale)
+    halves = [fold_pairs(counts, shape.positions, (s.a, s.b), 160) for s in balanced_splits(list(range(8)), 1, 0)]
+    assert depths[4] == 160
+    assert curve.points[4].mean_squared == pytest.approx(np.mean([h.mean.mean() for h in halves if h]) * scale)
     affinities = [point.self_affinity for point in curve.points]
     assert affinities == sorted(affinities)
     assert affinities[-1] < 1

@@ -22,8 +22,8 @@ from posgeom.geometry.noise import order_two_error
 from posgeom.geometry.sparse_rows import with_data
 from posgeom.progress import ProgressHook, silent
 
-_THINNING = (8, 4, 2, 1)
-_N_HALVINGS = 2
+_THINNING = (4, 2, 1)
+_N_HALVINGS = 1
 _OVERSHOOT = 1.5
 """A distance can overshoot at intermediate depth, where frequent tokens are resolved and their rare counterparts are
 not: by less than this times the resolved and the unresolved share, in every corpus of known truth that was tried."""

@@ -7,6 +7,8 @@ documents alone produce: far positions exist in long documents only, so that ear
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -115,11 +117,16 @@ def significance(
     if not geometry.blocks or geometry.depth is None or len(counts.null) < FEWEST_NULLS:
         return None
     scale = geometry.metric.crossval_scale or 1.0
+    depth = geometry.depth
+
+    def product_of(null: PositionCounts) -> NDArray[np.float64]:
+        return double_centre(pairwise_mean(null, geometry.positions, geometry.blocks, depth) * scale)
+
     products = []
-    for done, null in enumerate(counts.null):
-        progress("null corpora", done, len(counts.null))
-        squared = pairwise_mean(null, geometry.positions, geometry.blocks, geometry.depth) * scale
-        products.append(double_centre(squared))
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # compiled code that lets go of the interpreter
+        for done, product in enumerate(pool.map(product_of, counts.null)):
+            progress("null corpora", done, len(counts.null))
+            products.append(product)
     progress("null corpora", len(counts.null), len(counts.null))
     spectra = np.stack([np.linalg.eigvalsh(product)[::-1] for product in products])
     observed = double_centre(geometry.distances.squared)
