@@ -54,9 +54,11 @@ from posgeom.errors import (
     TokenizerError,
 )
 from posgeom.geometry.build import Geometry, geometry
+from posgeom.geometry.depth_curve import DepthCurve, depth_curve
 from posgeom.geometry.distance_matrix import DistanceMatrix
 from posgeom.geometry.mds import MDS, Spectrum, classical_mds
 from posgeom.geometry.metrics import METRICS, distribution_distances
+from posgeom.geometry.significance import Significance, significance
 from posgeom.models.by_hand import ByHand
 from posgeom.models.family import Family
 from posgeom.models.inspection import Inspection, inspect_model
@@ -68,7 +70,9 @@ from posgeom.models.registry import register_family
 from posgeom.report.document import to_document
 from posgeom.report.files import save, save_counts
 from posgeom.report.tensors import export
+from posgeom.scores.comparison import Difference
 from posgeom.scores.effective_rank import effective_rank
+from posgeom.scores.interval import Interval
 from posgeom.scores.monotonicity import Monotonicity, monotonicity
 from posgeom.scores.scorecard import EncodingScores, Scorecard, score, scorecard
 from posgeom.scores.separation import Separation, minimum_separation
@@ -99,6 +103,8 @@ __all__ = [
     "CheckpointError",
     "CorpusError",
     "CountsError",
+    "DepthCurve",
+    "Difference",
     "DistanceMatrix",
     "DynamicNTK",
     "Encoding",
@@ -108,6 +114,7 @@ __all__ = [
     "Geometry",
     "GeometryError",
     "Inspection",
+    "Interval",
     "LagEncoding",
     "LayerAnalysis",
     "Linear",
@@ -128,6 +135,7 @@ __all__ = [
     "Scorecard",
     "Separation",
     "SharedPassages",
+    "Significance",
     "Spectrum",
     "Stress",
     "Tokenizer",
@@ -141,6 +149,7 @@ __all__ = [
     "classical_mds",
     "count",
     "count_texts",
+    "depth_curve",
     "distribution_distances",
     "effective_rank",
     "export",
@@ -175,6 +184,7 @@ __all__ = [
     "score",
     "scorecard",
     "shared_passages",
+    "significance",
     "sinusoidal",
     "stress",
     "t5",

@@ -13,6 +13,14 @@ ASYMMETRY_TOLERANCE = 1e-8
 _MATRICES_AT_ONCE = 4
 
 
+def physical_memory() -> int:
+    """Bytes of memory that this machine has; more than any where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 1 << 62
+
+
 def check_matrix_fits(n: int, n_matrices: int = 1) -> None:
     """Refuse a dense n x n problem that the machine's memory cannot hold.
 
@@ -30,10 +38,7 @@ def check_matrix_fits(n: int, n_matrices: int = 1) -> None:
     """
     size = 8 * n * n * n_matrices
     needed = _MATRICES_AT_ONCE * size
-    try:
-        available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):  # no such query on this system
-        return
+    available = physical_memory()
     if needed > available:
         what = "one distance matrix" if n_matrices == 1 else f"{n_matrices} matrices of pairs"
         raise GeometryError(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from posgeom.corpus.counts import PositionCounts
 from posgeom.errors import GeometryError
 from posgeom.geometry.crossval import squared_distances, total_of, uniform_roots
-from posgeom.geometry.distance_matrix import upper_pairs
+from posgeom.geometry.distance_matrix import physical_memory, upper_pairs
 from posgeom.geometry.gram import cross_gram
 from posgeom.geometry.rarefaction import rarefied_rows
 from posgeom.geometry.sparse_rows import append_row
@@ -33,6 +33,7 @@ MIN_BLOCK_DEPTH = 20
 ENOUGH_BLOCKS = 4
 """Blocks that a sampling variance needs."""
 _MAX_KERNEL_BYTES = 4 << 30
+_SHARE_OF_MEMORY = 4
 
 
 def choose_blocks(counts: PositionCounts, shallowest: int) -> list[tuple[int, ...]]:
@@ -196,7 +197,7 @@ def fold_pairs(
     """
     n_pairs, m = comb(len(blocks), 2), positions.size
     size = m * (m - 1) // 2
-    if 8 * n_pairs * size > _MAX_KERNEL_BYTES:
+    if 8 * n_pairs * size > min(_MAX_KERNEL_BYTES, physical_memory() // _SHARE_OF_MEMORY):
         return None
     roots = [part.tocsc() for part in block_roots(counts, positions, blocks, depth)]
     rows = row_of_position(counts, positions)
