@@ -27,12 +27,12 @@ def test_one_command_gives_numbers_page_and_figures(run: Run, corpus: Path, tmp_
     assert all(re.fullmatch(r"posgeom: \d\d:\d\d:\d\d [\w -]+: (begins|done).*", line) for line in lines), lines
     for stage in ("counting", "scoring", "report", "figures"):
         assert f" {stage}: done" in done.stderr
-    kinds = ("scorecard", "matrix", "lag", "spectrum", "map", "depth", "density", "violations", "width")
+    kinds = ("scorecard", "matrix", "lag", "spectrum", "map", "depth", "depth-curve", "density", "violations", "width")
     expected = {f"{kind}{suffix}" for kind in kinds for suffix in (".svg", ".pdf", ".png", ".csv")}
     assert set(visible(tmp_path / "out" / "figures")) == expected
     first = (tmp_path / "out" / "report.html").read_bytes()
     # The page is made from the stored numbers alone: the same again, to the byte.
-    for name in ("counts.parquet", "distances.npz", "mds.safetensors", "scores.csv"):
+    for name in ("counts.parquet", "distances.npz", "mds.safetensors", "replicates.npz", "scores.csv"):
         (tmp_path / "out" / name).unlink()
     corpus.unlink()
     again = run("report", "out")
@@ -43,7 +43,8 @@ def test_one_command_gives_numbers_page_and_figures(run: Run, corpus: Path, tmp_
 
 def test_without_a_report(run: Run, stored: str, tmp_path: Path) -> None:
     assert visible(tmp_path / stored) == [
-        *("charts.json", "counts.parquet", "distances.npz", "mds.safetensors", "scores.csv", "scores.json"),
+        *("charts.json", "counts.parquet", "distances.npz", "mds.safetensors", "replicates.npz"),
+        *("scores.csv", "scores.json"),
     ]
 
 
