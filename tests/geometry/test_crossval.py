@@ -6,7 +6,8 @@ from scipy.stats import binom, hypergeom
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.errors import GeometryError
-from posgeom.geometry.crossval import Split, balanced_splits, crossval_gram, half_depths, squared_distances
+from posgeom.geometry.crossval import Split, balanced_splits, crossval_gram, squared_distances
+from posgeom.geometry.fold_pairs import block_depths
 from posgeom.studies.synthetic import sample_counts
 from tests.conftest import make_counts
 
@@ -89,11 +90,6 @@ def test_agrees_with_the_slow_form(depth: int | None, empty: bool) -> None:
     np.testing.assert_allclose(got, slow_squared(dense, splits, depth, 12), atol=1e-10)
 
 
-def test_half_depths_are_the_smallest_over_splits() -> None:
-    dense = np.array([[[4], [1]], [[6], [0]]])
-    assert half_depths(make_counts(dense), [Split((0,), (1,))]).tolist() == [4, 0]
-
-
 def zipf_with_drift(n_positions: int, vocab_size: int, n_drifting: int, drift: float) -> np.ndarray:
     """A Zipf vocabulary whose frequent tokens drift smoothly over the positions."""
     trend = np.zeros(vocab_size)
@@ -136,7 +132,7 @@ def test_unequal_depth_is_distance_without_rarefaction_and_none_with_it() -> Non
         counts = sample_counts(truth, np.array([20_000, 500]), n_folds=10, rng=rng)
         splits = balanced_splits(list(range(10)), 20, seed=0)
         full.append(crossval_squared(counts, np.arange(2), splits, None)[0, 1])
-        depth = int(half_depths(counts, splits).min())
+        depth = min(int(block_depths(counts, (split.a, split.b)).min()) for split in splits)
         common.append(crossval_squared(counts, np.arange(2), splits, depth)[0, 1])
     assert np.mean(full) > 0.1
     assert abs(np.mean(common)) < 4 * np.std(common, ddof=1) / np.sqrt(len(common)) + 1e-3

@@ -9,7 +9,8 @@ from scipy.stats import binom
 
 from posgeom.errors import PosgeomError
 from posgeom.seeds import make_rng
-from posgeom.studies.calibration import N_FOLDS, SCENARIOS, calibrate, expected_roots, scenarios
+from posgeom.studies.calibration import calibrate
+from posgeom.studies.scenarios import N_FOLDS, SCENARIOS, expected_roots, scenarios
 from tests.cli.helpers import posgeom
 
 

@@ -18,7 +18,8 @@ from posgeom.messages import shown
 from posgeom.report.charts.calibration import bias_figure, coverage_figure
 from posgeom.report.charts.figure import can_draw, write_figure
 from posgeom.report.files import os_errors_named, staged_directory
-from posgeom.studies.calibration import LEVEL, SCENARIOS, Calibrated, calibrate
+from posgeom.studies.calibration import LEVEL, Calibrated, calibrate
+from posgeom.studies.scenarios import SCENARIOS
 
 EPILOG = """Examples:
 

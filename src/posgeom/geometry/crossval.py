@@ -85,13 +85,6 @@ def _random_halves(
             yield set(half)
 
 
-def half_depths(counts: PositionCounts, splits: list[Split]) -> NDArray[np.int64]:
-    """Smallest number of sequences that any half of any split has at each position, shape (n_positions,)."""
-    by_fold = counts.depth_by_fold
-    halves = [by_fold[list(half)].sum(axis=0) for split in splits for half in (split.a, split.b)]
-    return np.asarray(np.min(halves, axis=0))
-
-
 def squared_distances(gram: NDArray[np.float64]) -> NDArray[np.float64]:
     """d^2_ij = G_ii + G_jj - 2 G_ij, with an exactly zero diagonal; shapes (m, m)."""
     norms = np.diagonal(gram)
