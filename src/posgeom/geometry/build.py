@@ -109,7 +109,7 @@ class Geometry:
             ("positions used", f"{self.positions.size:,} of {self.n_positions:,}"),
             ("mean squared distance", self.distances.mean_squared),
             ("mean squared distance, plug-in", self.plugin.mean_squared),
-            ("sequences in each half, common depth", self.depth),
+            ("sequences in each part, common depth", self.depth),
         ]
         return html_table("Geometry of positions", ("quantity", "value"), rows)
 

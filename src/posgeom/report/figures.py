@@ -323,11 +323,11 @@ def _depth_curve(run: Run) -> Figure | None:
         x="depth",
         y="mean_squared",
         series="distances",
-        x_title="sequences per position in each half",
+        x_title="sequences per position in each part",
         y_title="mean squared distance",
         x_log=True,
         points=True,
-        caption="Rarefied to fewer sequences, rare tokens go unseen in both halves. The limit is where the curve goes.",
+        caption="With fewer sequences, more tokens go unseen. Limit: a bracket for unlimited text, not an interval.",
     )
 
 

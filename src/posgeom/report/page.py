@@ -186,7 +186,8 @@ def _provenance(run: Run, name: str) -> dict[str, Any]:
     notes: list[str] = []
     if (scores := run.scores) is not None:
         corpus, tokenizer = scores["corpus"], scores["tokenizer"]
-        common = scores.get("common_depth")
+        common, parts = scores.get("common_depth"), scores.get("n_blocks")
+        pairs = f", all pairs of {parts} parts of the corpus" if parts else ""
         entries += [
             ("sources", ", ".join(corpus["sources"])),
             ("text columns", ", ".join(corpus["columns"]) or "none: plain text"),
@@ -197,9 +198,9 @@ def _provenance(run: Run, name: str) -> dict[str, Any]:
             ("tokenizer engines", ", ".join(tokenizer.get("engines") or []) or "not recorded"),
             ("context length n", f"{scores['n_positions']:,}"),
             ("width d", f"{scores['n_dims']:,}"),
-            ("estimator", f"{scores['metric']}, {scores['estimator']}, {scores['n_splits']} splits"),
+            ("estimator", f"{scores['metric']}, {scores['estimator']}{pairs}"),
             ("minimum depth", f"{scores['min_depth']:,} sequences; positions without data: {scores['empty_policy']}"),
-            ("common depth", "not rarefied" if common is None else f"{common:,} sequences in each half"),
+            ("common depth", "not rarefied" if common is None else f"{common:,} sequences in each part of the corpus"),
             ("convention, seed", f"{scores['convention']}, {scores['seed']}"),
             ("software", f"{scores['software']['name']} {scores['software']['version']}"),
         ]
