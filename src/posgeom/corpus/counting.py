@@ -249,7 +249,7 @@ def count_texts(
     null_replicates: int = 0,
     seed: int = 0,
     workers: int | None = None,
-    batch_size: int = 4000,
+    batch_size: int = 8000,
     source: str = "texts",
 ) -> PositionCounts:
     """Count tokens by (fold, position, token) over documents in memory.

@@ -54,7 +54,7 @@ class ReadOptions:
     quoting: Quoting = "auto"
     whole_files: bool = False
     utf8_errors: Utf8Errors = "strict"
-    batch_size: int = 4000
+    batch_size: int = 8000
 
     def __post_init__(self) -> None:
         for name, value, choices in (

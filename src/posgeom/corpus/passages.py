@@ -5,6 +5,7 @@ of the documents, batches, threads and partitions, and samples of parts add up t
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,11 @@ SEVERAL = -1
 """Stands for the fold of a passage that documents of several folds hold."""
 
 _TOKENS, _CHARACTERS, _FEW_TOKENS = 12, 48, 1000
-_ODD, _INCREMENT, _BASE, _SPREAD = 0x9E3779B97F4A7C15, 0x632BE59BD9B4E019, 0xD1342543DE82EF95, 0xBF58476D1CE4E5B9
+_BASE, _INCREMENT, _ODD = 0x915F77F5, 0x632BE5AB, 0x9E3779B1
+_INVERSE = pow(_BASE, -1, 1 << 32)
+_WIDE_BASE, _WIDE_ODD = 0xD1342543DE82EF95, 0xBF58476D1CE4E5B9
 _ALL = 2**64 - 1
-_TOKENS_AT_ONCE = 1 << 15  # what is worked on stays in the processor's cache
+_TOKENS_AT_ONCE = 1 << 16  # what is worked on stays in the processor's cache
 _TRIED_AT_FIRST = 8 * SAMPLE_SIZE
 
 
@@ -155,11 +158,15 @@ def _small_hashes(keys: NDArray[np.uint64], length: int, bound: int) -> tuple[ND
     """Where passages with a hash up to a bound start, whatever documents they lie in, and their hashes."""
     places, found = [], []
     for start in range(0, keys.size - length + 1, _TOKENS_AT_ONCE):
-        hashes = _hashes(keys[start : start + _TOKENS_AT_ONCE + length - 1], length)
-        some = np.flatnonzero(hashes <= np.uint64(bound))
+        high = _high_bits(keys[start : start + _TOKENS_AT_ONCE + length - 1], length)
+        some = np.flatnonzero(high <= np.uint32(bound >> 32))
         places.append(some + start)
-        found.append(hashes[some])
-    return np.concatenate(places), np.concatenate(found)
+        found.append(high[some])
+    place = np.concatenate(places)
+    # Only the few that may be small enough need all their bits.
+    hashes = (np.concatenate(found).astype(np.uint64) << np.uint64(32)) | _low_bits(keys, place, length)
+    small = hashes <= np.uint64(bound)
+    return place[small], hashes[small]
 
 
 def _sampled(
@@ -180,27 +187,37 @@ def _sampled(
     return _summed(length, found, np.ones(found.size, np.int64), folds[document])
 
 
-def _hashes(keys: NDArray[np.uint64], length: int) -> NDArray[np.uint64]:
-    """Polynomial hash, modulo 2^64, of the passage that starts at each token, put together from halves."""
-    # The hash of a run a followed by a run b is hash(a) base^|b| + hash(b).
-    power = keys * np.uint64(_ODD) + np.uint64(_INCREMENT)
-    total: NDArray[np.uint64] | None = None
-    size, n_total = 1, 0
-    while True:
-        if length & size:
-            total = power if total is None else _joined(power, total, size, n_total)
-            n_total += size
-        if n_total == length and total is not None:
-            return np.asarray(total * np.uint64(_SPREAD))
-        power = _joined(power, power, size, size)
-        size *= 2
+@lru_cache(maxsize=2)
+def _powers(base: int) -> NDArray[np.uint32]:
+    powers = np.full(_TOKENS_AT_ONCE + _CHARACTERS, base, np.uint32)
+    powers[0] = 1
+    return np.multiply.accumulate(powers, dtype=np.uint32)
 
 
-def _joined(a: NDArray[np.uint64], b: NDArray[np.uint64], n_a: int, n_b: int) -> NDArray[np.uint64]:
-    n_places = b.size - n_a
-    joined = a[:n_places] * np.uint64(pow(_BASE, n_b, 2**64))
-    joined += b[n_a:]
-    return joined
+def _high_bits(keys: NDArray[np.uint64], length: int) -> NDArray[np.uint32]:
+    """Hash of the passage that starts at each token, from 32 bits of its tokens: a polynomial modulo 2^32, mixed."""
+    # A difference of running sums of key x base^place, times base^-place; narrow, so that all of it is vectorised.
+    n_places = keys.size - length + 1
+    terms = keys.astype(np.uint32)
+    terms *= _powers(_BASE)[: keys.size]
+    sums = np.zeros(keys.size + 1, np.uint32)
+    np.add.accumulate(terms, out=sums[1:])
+    hashes = np.subtract(sums[length:], sums[:n_places], out=terms[:n_places])
+    hashes *= _powers(_INVERSE)[:n_places]
+    hashes += np.uint32(_INCREMENT)
+    hashes *= np.uint32(_ODD)
+    hashes ^= np.right_shift(hashes, np.uint32(16), out=sums[:n_places])
+    hashes *= np.uint32(_ODD)
+    return hashes
+
+
+def _low_bits(keys: NDArray[np.uint64], places: NDArray[np.int64], length: int) -> NDArray[np.uint64]:
+    """Another 32 bits of the hash of the passages at some places, from all bits of their tokens."""
+    total = np.zeros(places.size, np.uint64)
+    for i in range(length):
+        total *= np.uint64(_WIDE_BASE)
+        total += keys[places + i]
+    return np.asarray((total * np.uint64(_WIDE_ODD)) >> np.uint64(32))
 
 
 def _summed(

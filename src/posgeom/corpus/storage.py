@@ -23,21 +23,8 @@ from posgeom.messages import one_line, shown
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = 3
-_READABLE = (1, 2, 3)
-_LATER: dict[str, Any] = {
-    # since the second schema
-    "engines": [],
-    "engine_notes": [],
-    "null_replicates": 0,
-    "null_seed": None,
-    # since the third
-    "min_length": None,
-    "short_documents": 0,
-    "bins": None,
-    "passages": None,
-}
-"""What files of an earlier schema stand for."""
+SCHEMA_VERSION = 4
+"""Files of another schema are not read: their documents may be in other folds, and adding them up would mix these."""
 _COLUMNS = ("fold", "position", "token", "count")
 
 
@@ -175,15 +162,13 @@ def read_counts_from(stream: BinaryIO, name: str) -> tuple[PositionCounts, dict[
     try:
         header = json.loads(stored)
         version = _field(header, "schema_version", int)
-        if version in _READABLE:
+        if version == SCHEMA_VERSION:
             return _from_table(table, header), metadata
     except (LookupError, TypeError, ValueError, OverflowError, RecursionError, pa.ArrowException) as error:
         raise CountsError(f"{name} is damaged ({one_line(error)}): count again") from None
     except CountsError as error:
         raise CountsError(f"{name} is damaged ({error}): count again") from None
-    raise CountsError(
-        f"{name} has counts of schema {version}, this version reads {', '.join(map(str, _READABLE))}: count again"
-    )
+    raise CountsError(f"{name} has counts of schema {version}, this version reads schema {SCHEMA_VERSION}: count again")
 
 
 def _field(header: dict[str, Any], key: str, kind: type | UnionType) -> Any:
@@ -210,7 +195,6 @@ def _from_table(table: "pa.Table", header: dict[str, Any]) -> PositionCounts:
         n_special_tokens=_field(identity, "n_special_tokens", int),
     )
     vocabulary_size = _field(header, "vocabulary_size", int | None)
-    header = _LATER | header
     n_null = _field(header, "null_replicates", int)
     vocabulary = None if vocabulary_size is None else _vocabulary(table, vocabulary_size)
     first, *null = _parts(table, n_null)
