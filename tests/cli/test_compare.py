@@ -93,7 +93,7 @@ def test_damaged_replicates(runs: Path, tmp_path: Path) -> None:
     path.write_bytes(b"PK nonsense")
     with pytest.raises(RunError, match="cannot read"):
         read_scored(tmp_path, run, "pearson")
-    np.savez(path, full=np.zeros((2, 6)), one_out=np.zeros((2, 10, 6)), two_out=np.zeros((2, 3, 6)), parts=np.zeros(1))
+    np.savez(path, full=np.zeros((2, 6)), one_out=np.zeros((2, 10, 6)), terms=np.zeros((2, 3, 6)), parts=np.zeros(1))
     with pytest.raises(RunError, match="is damaged"):
         read_scored(tmp_path, run, "pearson")
     path.unlink()

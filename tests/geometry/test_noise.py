@@ -9,7 +9,7 @@ import pytest
 from posgeom.geometry.build import geometry
 from posgeom.geometry.distance_matrix import upper_pairs
 from posgeom.geometry.fold_pairs import FoldPairs, choose_blocks, fold_pairs
-from posgeom.geometry.noise import noise_model, order_two_variance, unbiased_root
+from posgeom.geometry.noise import NoiseModel, noise_model, order_two_variance, unbiased_root
 from posgeom.studies.synthetic import sample_counts
 from tests.conftest import make_counts
 
@@ -125,6 +125,18 @@ def test_the_bias_of_the_root() -> None:
     assert np.abs(ours).sum() < np.abs(plain).sum()
 
 
+def test_slopes_of_the_roots() -> None:
+    model = NoiseModel(np.array([0.0, 1e-6, 1e-6, 1e-6]), np.zeros(4), 8)
+    squared = np.array([0.04, 0.0, 5e-3, 0.09])
+    found = model.root_slopes(squared)
+    assert found[0] == pytest.approx(0.5 / 0.2, rel=0.02)  # no noise: the root itself, over a wide step
+    step = 1e-3 * 1e-3
+    expected = (model.roots(squared + step) - model.roots(squared - step)) / (2 * step)
+    assert found[1] == pytest.approx(float(expected[1]), rel=0.3)  # piecewise linear where there is little but noise
+    assert found[3] == pytest.approx(0.5 / 0.3, rel=1e-3)
+    assert model.root_slopes(np.zeros(4))[0] == 0
+
+
 def test_the_root_far_out() -> None:
     large = np.array([50.0, 1e3, 1e6])
     np.testing.assert_allclose(unbiased_root(large), np.sqrt(large), rtol=1e-3)
@@ -162,8 +174,8 @@ def test_where_there_is_no_noise_there_is_no_model() -> None:
     shape = geometry(make_counts(dense))
     assert shape.noise is None
     assert set(np.unique(np.round(shape.distances.squared, 12))) == {0.0, 2.0}
-    assert noise_model(FoldPairs(np.ones((3, 6)), 3, np.full(4, 9))) is None  # too few blocks
-    assert noise_model(FoldPairs(np.ones((6, 3)), 4, np.full(3, 9))) is None  # too few positions
+    assert noise_model(FoldPairs(np.ones((3, 6)), 3, np.full(4, 9), 1.0)) is None  # too few blocks
+    assert noise_model(FoldPairs(np.ones((6, 3)), 4, np.full(3, 9), 1.0)) is None  # too few positions
 
 
 @pytest.mark.parametrize("n_folds", [4, 5, 6])

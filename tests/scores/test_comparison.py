@@ -16,7 +16,7 @@ def scored(values: np.ndarray, name: str = "a", parts: bytes = b"x") -> Scored:
     leaving = Leaving(
         np.array([values.mean()]),
         np.array([[np.delete(values, f).mean()] for f in range(n)]),
-        np.array([[np.delete(values, pair).mean()] for pair in combinations(range(n), 2)]),
+        np.array([[values[[f, g]].mean() - values.mean()] for f, g in combinations(range(n), 2)]),
     )
     return Scored("run", name, float(values.mean()), leaving, parts)
 
@@ -70,9 +70,13 @@ def test_the_most_faithful_comes_first_and_the_undefined_last() -> None:
     assert [row.encoding for row in rank_scores(rows, "pearson")] == ["a", "c", "b"]
 
 
-def test_a_column_without_two_left_out_has_the_jackknife() -> None:
-    two = np.full((45, 2), np.nan)
-    two[:, 0] = 1
-    leaving = Leaving(np.zeros(2), np.random.default_rng(1).normal(size=(10, 2)), two)
-    assert column_of(leaving, 0).two_out is not None
-    assert column_of(leaving, 1).two_out is None
+def test_a_column_without_terms_has_the_jackknife() -> None:
+    rng = np.random.default_rng(1)
+    terms, one_out = rng.normal(size=(45, 2)), rng.normal(size=(10, 2))
+    terms[:, 1] = np.nan
+    leaving = Leaving(np.zeros(2), one_out, terms)
+    plain = Leaving(np.zeros(2), one_out).standard_errors()
+    for column in (0, 1):
+        found = column_of(leaving, column).standard_errors()[0]
+        assert found == leaving.standard_errors()[column]
+        assert (found == plain[column]) == (column == 1)

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from posgeom.scores.moments import SCORES, Moments, pearson_of_moments, scores_of_moments, stress_of_moments
+from posgeom.scores.moments import (
+    SCORES,
+    Moments,
+    pearson_of_moments,
+    score_slopes,
+    scores_of_moments,
+    stress_of_moments,
+)
 from posgeom.scores.stress import stress_of_pairs
 
 
@@ -21,6 +28,30 @@ def test_exact_distances_have_the_scores_of_residuals() -> None:
         plain = stress_of_pairs(row, d)
         stresses = np.array([plain.raw, plain.scaled, plain.scale, plain.stress_1], float)
         np.testing.assert_allclose(found[:4, k], stresses, rtol=1e-11)
+
+
+@pytest.mark.parametrize("factor", [1e-5, 1.0, 3e4])
+def test_slopes_of_the_scores(factor: float) -> None:
+    rng = np.random.default_rng(4)
+    e, d = factor * (rng.random((3, 300)) + 0.1), rng.random(300) + 0.1
+    moments = Moments.of_pairs(e, d, d**2)
+    by_ed, by_d, by_d2 = score_slopes(moments)
+    e2, ed, d1, d2 = moments.e2, moments.ed, moments.d, moments.d2
+    zero, residual = np.zeros(3), e2 - 2 * ed + d2
+    stress_1 = np.sqrt(residual / e2)
+    spread_e, spread_d = e2 - moments.e**2, d2 - d1**2
+    covariance, root = ed - moments.e * d1, np.sqrt(spread_e * spread_d)
+    known_ed = [-2 / d2 + zero, -2 * ed / (e2 * d2), 1 / e2, -1 / (e2 * stress_1), 1 / root]
+    known_d = [zero, zero, zero, zero, -moments.e / root + covariance / root * d1 / spread_d]
+    known_d2 = [
+        1 / d2 - residual / d2**2,
+        ed**2 / (e2 * d2**2),
+        zero,
+        1 / (2 * e2 * stress_1),
+        -covariance / root / (2 * spread_d),
+    ]
+    for found, known in ((by_ed, known_ed), (by_d, known_d), (by_d2, known_d2)):
+        np.testing.assert_allclose(found, known, rtol=1e-5, atol=1e-7 * float(np.abs(known).max()))
 
 
 def test_a_score_does_not_depend_on_what_is_scored_beside_it() -> None:

@@ -64,7 +64,6 @@ def test_fixed_encodings_are_scored_on_what_is_left() -> None:
     for index in (0, 1, 3):
         e = upper_pairs(encodings[index].distances(shape.positions))
         leaving = found.leaving[index]
-        assert leaving.two_out is not None
         everything = left()
         np.testing.assert_allclose(leaving.full, slow_scores(e, everything, shape.noise.roots(everything)), rtol=1e-9)
         for f in range(6):
@@ -72,11 +71,18 @@ def test_fixed_encodings_are_scored_on_what_is_left() -> None:
             np.testing.assert_allclose(
                 leaving.one_out[f], slow_scores(e, squared, shape.noise.roots(squared, 5)), rtol=1e-9
             )
+        assert leaving.terms is not None
+        assert np.isnan(leaving.terms[:, 5]).all()
+        slopes = shape.noise.root_slopes(everything)
         for k, pair in enumerate(combinations(range(6), 2)):
-            squared = left(*pair)
-            slow = slow_scores(e, squared, shape.noise.roots(squared, 4))
-            np.testing.assert_allclose(leaving.two_out[k, :5], slow[:5], rtol=1e-9)
-            assert np.isnan(leaving.two_out[k, 5])
+            # One pair of blocks weighs a little more: scores move along its term.
+            step = 1e-5 * (kernel[pair] - everything)
+            roots = shape.noise.roots(everything)
+            up = slow_scores(e, everything + step, roots + slopes * step)
+            down = slow_scores(e, everything - step, roots - slopes * step)
+            moved = (np.array(up) - np.array(down)) / 2e-5
+            np.testing.assert_allclose(leaving.terms[k, :5], moved[:5], rtol=1e-4, atol=1e-9)
+        np.testing.assert_allclose(leaving.terms[:, :5].mean(axis=0), 0, atol=1e-9)
 
 
 def test_fitted_encodings_and_the_ceiling_are_scored_on_the_other_half() -> None:
@@ -112,7 +118,7 @@ def test_fitted_encodings_and_the_ceiling_are_scored_on_the_other_half() -> None
         np.testing.assert_allclose(leaving.full, slow(fit, None), rtol=1e-8)
         for f in (0, 5):
             np.testing.assert_allclose(leaving.one_out[f, :5], slow(fit, f)[:5], rtol=1e-8)
-        assert leaving.two_out is None
+        assert leaving.terms is None
 
 
 def errors_of(found: Replicates, index: int) -> dict[str, float]:

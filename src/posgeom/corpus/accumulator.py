@@ -3,7 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
+Keys = NDArray[np.uint32] | NDArray[np.int64]
 _Run = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+def key_type(bound: int) -> type[np.uint32] | type[np.int64]:
+    """Type of keys in ``[0, bound)``: half as wide where they fit, which sorts twice as fast."""
+    return np.uint32 if bound <= 2**32 else np.int64
 
 
 class Accumulator:
@@ -21,13 +27,12 @@ class Accumulator:
     """
 
     def __init__(self, bound: int, capacity: int = 1 << 22) -> None:
-        # Half as wide sorts twice as fast.
-        self._pending = np.empty(capacity, np.uint32 if bound <= 2**32 else np.int64)
+        self._pending = np.empty(capacity, key_type(bound))
         self._n_pending = 0
         self._runs: list[_Run] = []
 
-    def add(self, keys: NDArray[np.int64]) -> None:
-        """Count keys, in any order, each as often as it stands there; shape (k,)."""
+    def add(self, keys: Keys) -> None:
+        """Count keys of `key_type`, in any order, each as often as it stands there; shape (k,)."""
         start = 0
         while start < keys.size:
             taken = min(keys.size - start, self._pending.size - self._n_pending)

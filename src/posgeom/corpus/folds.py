@@ -1,12 +1,16 @@
 """Which fold a document belongs to: a hash of its text, or of its group."""
 
 from collections.abc import Iterable
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from posgeom.corpus.texts import Texts
+
+_SEED = 2
+"""One whose folds of IMDB are typical: 8 significant axes, where seven seeds gave 7, 8 (four times), 9 and 11."""
 
 
 def text_digests(texts: Texts) -> NDArray[np.uint64]:
@@ -79,4 +83,4 @@ def digests_of(keys: list[bytes]) -> NDArray[np.uint64]:
     ndarray of uint64, shape (n_keys,)
     """
     # Hashing a short text costs what the call costs, and holds the interpreter's lock: XXH3 is made for that.
-    return np.fromiter(map(xxh3_64_intdigest, keys), np.uint64, len(keys))
+    return np.fromiter(map(xxh3_64_intdigest, keys, repeat(_SEED)), np.uint64, len(keys))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.corpus.accumulator import Accumulator
+from posgeom.corpus.accumulator import Accumulator, Keys, key_type
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.engines.base import EngineError
@@ -24,7 +24,7 @@ from posgeom.messages import shown
 MAX_FOLDS = 1000
 MAX_NULL_REPLICATES = 1000
 
-_KEYS_AT_ONCE, _FEW_KEYS = 1 << 24, 1 << 20
+_PENDING_BYTES, _FEW_KEYS = 1 << 27, 1 << 20
 _CHECKED_AT_FIRST = 64
 _CHECKED_ONE_IN = 512
 
@@ -107,7 +107,7 @@ class _Work:
 class _Tally:
     """What one batch contributes; keys of the corpus first, then of each null replicate."""
 
-    keys: list[NDArray[np.int64]]
+    keys: list[Keys]
     documents: NDArray[np.int64]
     empty_documents: int
     short_documents: int
@@ -141,7 +141,8 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
     settings.check(tokenizer)
     n_keys = settings.n_keys(tokenizer)
     n_corpora = 1 + settings.null_replicates
-    accumulators = [Accumulator(n_keys, max(_KEYS_AT_ONCE // n_corpora, _FEW_KEYS)) for _ in range(n_corpora)]
+    capacity = max(_PENDING_BYTES // n_corpora // np.dtype(key_type(n_keys)).itemsize, _FEW_KEYS)
+    accumulators = [Accumulator(n_keys, capacity) for _ in range(n_corpora)]
     documents = np.zeros(settings.n_folds, np.int64)
     empty_documents = short_documents = 0
     passages = no_passages(passage_length(tokenizer.identity))
@@ -215,8 +216,11 @@ def _tally(work: _Work, tokenizer: Tokenizer, settings: CountSettings, so_far: P
     if settings.min_length is not None:
         is_long = _sizes(tokens, tokenizer) >= settings.min_length
         tokens, digests, folds = tokens.only(is_long), digests[is_long], folds[is_long]
-    cells = (np.repeat(folds, tokens.lengths) * n + tokens.positions) * tokenizer.id_space
-    keys = [cells + tokens.tokens]
+    kind = key_type(settings.n_keys(tokenizer))
+    cells = np.repeat((folds * n).astype(kind), tokens.lengths)
+    cells += tokens.positions.astype(kind)
+    cells *= kind(tokenizer.id_space)
+    keys: list[Keys] = [cells + tokens.tokens.astype(kind)]
     for replicate in range(settings.null_replicates):
         permuted = permute_in_documents(
             tokens.tokens,
@@ -226,7 +230,7 @@ def _tally(work: _Work, tokenizer: Tokenizer, settings: CountSettings, so_far: P
             replicate=replicate,
             seed=settings.seed,
         )
-        keys.append(cells + permuted)
+        keys.append(cells + permuted.astype(kind))
     return _Tally(
         keys=keys,
         documents=np.bincount(folds, minlength=settings.n_folds).astype(np.int64),

@@ -80,7 +80,7 @@ def mds(
         places = np.clip(np.arange(n), positions[0], positions[-1]).astype(np.float64)
         axes, positions = interpolate_rows(axes, positions.astype(np.float64), places, missing), np.arange(n)
     width = n_dims or kept
-    encoding = PointEncoding("mds", axes @ _MAPS[columns](width, kept, seed).T, positions, n)
+    encoding = PointEncoding("mds", _COLUMNS[columns](axes, width, seed), positions, n)
     encoding.fitted_to = geometry
     most = min((limit for limit in (rank, n_dims) if limit is not None), default=None)
     encoding.refit = lambda shape: mds(shape, rank=most)  # distances do not depend on the columns, nor on zero ones
@@ -102,13 +102,13 @@ def _extended(
     return distances.positions, out
 
 
-def _first(width: int, rank: int, seed: int) -> NDArray[np.float64]:  # noqa: ARG001
-    return np.eye(width, rank)
+def _first(axes: NDArray[np.float64], width: int, seed: int) -> NDArray[np.float64]:  # noqa: ARG001
+    return np.pad(axes, ((0, 0), (0, width - axes.shape[1])))
 
 
-def _mixed(width: int, rank: int, seed: int) -> NDArray[np.float64]:
-    q, r = np.linalg.qr(make_rng(seed).standard_normal((width, rank)))
-    return np.asarray(q * np.where(np.diagonal(r) < 0, -1.0, 1.0))
+def _mixed(axes: NDArray[np.float64], width: int, seed: int) -> NDArray[np.float64]:
+    q, r = np.linalg.qr(make_rng(seed).standard_normal((width, axes.shape[1])))
+    return np.asarray(axes @ (q * np.where(np.diagonal(r) < 0, -1.0, 1.0)).T)
 
 
-_MAPS = {"first": _first, "mixed": _mixed}
+_COLUMNS = {"first": _first, "mixed": _mixed}

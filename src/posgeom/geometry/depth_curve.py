@@ -8,7 +8,7 @@ samples of that depth show. What is left beyond the deepest point cannot be esti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -17,11 +17,14 @@ import scipy
 from posgeom.corpus.counts import PositionCounts
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.crossval import balanced_splits
-from posgeom.geometry.fold_pairs import ENOUGH_BLOCKS, block_depths, block_roots, row_of_position
+from posgeom.geometry.fold_pairs import ENOUGH_BLOCKS, FoldPairs, block_depths, block_roots, row_of_position
 from posgeom.geometry.noise import order_two_error
 from posgeom.geometry.sparse_rows import with_data
 from posgeom.progress import ProgressHook, silent
+from posgeom.threads import thread_map
 
+_Plan = tuple[Sequence[Sequence[tuple[int, ...]]], int]
+"""Partitions of the corpus to average over, and the depth of their parts."""
 _THINNING = (4, 2, 1)
 _N_HALVINGS = 1
 _OVERSHOOT = 1.5
@@ -113,7 +116,7 @@ def depth_curve(counts: PositionCounts, geometry: Geometry, *, progress: Progres
     if not geometry.blocks or geometry.depth is None:
         return None
     blocks, n = geometry.blocks, len(geometry.blocks)
-    plans = [([list(blocks)], max(geometry.depth // thinning, 1)) for thinning in _THINNING]
+    plans: list[_Plan] = [([list(blocks)], max(geometry.depth // thinning, 1)) for thinning in _THINNING]
     if n >= 2 * ENOUGH_BLOCKS:
         paired = [sum((blocks[k] for k in range(start, n, n // 2)), ()) for start in range(n // 2)]
         plans.append(([paired], _depth(counts, geometry, [paired])))
@@ -123,11 +126,13 @@ def depth_curve(counts: PositionCounts, geometry: Geometry, *, progress: Progres
             for split in balanced_splits(list(range(n)), _N_HALVINGS, geometry.seed)
         ]
         plans.append((halvings, _depth(counts, geometry, halvings)))
+    known = [] if geometry.fold_pairs is None else [_point_of_pairs(geometry.fold_pairs, geometry.depth)]
+    plans = [plan for plan in plans if not known or plan[1] != geometry.depth]
+    found = thread_map(lambda plan: _point(counts, geometry, *plan), plans, stage="depth curve", progress=progress)
     points: dict[int, DepthPoint] = {}
-    for done, (partitions, depth) in enumerate(plans):
-        progress("depth curve", done, len(plans))
-        points[depth] = _point(counts, geometry, partitions, depth, _grown_error(points, depth))
-    progress("depth curve", len(plans), len(plans))
+    for point in sorted([*found, *known], key=lambda point: point.depth):
+        error = _grown_error(points, point.depth) if point.standard_error is None else point.standard_error
+        points[point.depth] = replace(point, standard_error=error)
     return DepthCurve(tuple(points[depth] for depth in sorted(points)))
 
 
@@ -150,12 +155,17 @@ def _depth(counts: PositionCounts, geometry: Geometry, partitions: Sequence[Sequ
     return min(int(block_depths(counts, partition)[:, occupied].min()) for partition in partitions)
 
 
+def _point_of_pairs(pairs: FoldPairs, depth: int) -> DepthPoint:
+    """The point of the geometry itself."""
+    means = pairs.kernel.mean(axis=1)
+    error = None
+    if pairs.n_blocks >= ENOUGH_BLOCKS:
+        error = float(order_two_error(means[:, None], pairs.n_blocks)[1][0])
+    return DepthPoint(depth, float(means.mean()), error, pairs.self_affinity)
+
+
 def _point(
-    counts: PositionCounts,
-    geometry: Geometry,
-    partitions: Sequence[Sequence[tuple[int, ...]]],
-    depth: int,
-    error: float | None,
+    counts: PositionCounts, geometry: Geometry, partitions: Sequence[Sequence[tuple[int, ...]]], depth: int
 ) -> DepthPoint:
     rows = row_of_position(counts, geometry.positions)
     weights = np.bincount(rows).astype(np.float64)
@@ -170,6 +180,7 @@ def _point(
             same, every = float(weighted[f].multiply(roots[g]).data.sum()), float(sums[f] @ sums[g])
             means.append(2 * (m * same - every) / (m * (m - 1)) * scale)
             affinities.append(same / m)
+    error = None
     if n_parts >= ENOUGH_BLOCKS:
         error = float(order_two_error(np.array(means)[:, None], n_parts)[1][0])
     return DepthPoint(depth, float(np.mean(means)), error, float(np.mean(affinities)))

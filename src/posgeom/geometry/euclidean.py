@@ -37,7 +37,9 @@ def euclidean_distances(points: ArrayLike) -> NDArray[np.float64]:
     squared = np.maximum(total - gram - gram.T, 0)
     np.fill_diagonal(squared, 0)
     # `<=`, so that points that coincide with the mean are recomputed too.
-    first, second = np.nonzero(np.triu(squared <= _RECOMPUTE_BELOW * total, 1))
+    close = squared <= _RECOMPUTE_BELOW * total
+    is_alone = np.count_nonzero(close) == x.shape[0]  # each is close to itself
+    first, second = np.nonzero(np.triu(close, 1) if not is_alone else np.zeros((0, 0)))
     step = max(1, _CHUNK_NUMBERS // max(x.shape[1], 1))
     for start in range(0, first.size, step):
         i, j = first[start : start + step], second[start : start + step]

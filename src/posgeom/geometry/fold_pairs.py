@@ -88,6 +88,8 @@ class FoldPairs:
     n_blocks : int
     sample_sizes : ndarray of int, shape (m,)
         Sequences over all blocks at each position; 0 for a position that is uniform by policy.
+    self_affinity : float
+        Mean inner product of a position's root frequencies in one block with those in another: the resolved share.
     scale : float
         Factor that the squared distances have, against Hellinger's.
     """
@@ -95,6 +97,7 @@ class FoldPairs:
     kernel: NDArray[np.float64]
     n_blocks: int
     sample_sizes: NDArray[np.int64]
+    self_affinity: float
     scale: float = 1.0
 
     @cached_property
@@ -111,14 +114,10 @@ class FoldPairs:
             out[g] += row
         return out
 
-    def without(self, *left_out: int) -> NDArray[np.float64]:
-        """The estimate without one block or two, shape (n_pairs,)."""
-        total = comb(self.n_blocks, 2) * self.mean
-        for block in left_out:
-            total -= self.sums[block]
-        if len(left_out) == 2:
-            total += self.kernel[self._row(*left_out)]
-        return np.asarray(total / comb(self.n_blocks - len(left_out), 2))
+    def without(self, block: int) -> NDArray[np.float64]:
+        """The estimate without one block, shape (n_pairs,)."""
+        total = comb(self.n_blocks, 2) * self.mean - self.sums[block]
+        return np.asarray(total / comb(self.n_blocks - 1, 2))
 
     def of(self, blocks: Sequence[int]) -> NDArray[np.float64]:
         """The estimate from some blocks only, shape (n_pairs,); at least two."""
@@ -201,15 +200,17 @@ def fold_pairs(
         return None
     roots = [part.tocsc() for part in block_roots(counts, positions, blocks, depth)]
     rows = row_of_position(counts, positions)
-    kernel = np.empty((n_pairs, size))
+    kernel, affinity = np.empty((n_pairs, size)), 0.0
     for done, (f, g) in enumerate(combinations(range(len(blocks)), 2)):
         progress("cross-validating", done, n_pairs)
         gram = cross_gram(roots[f], roots[g])
         gram = (gram + gram.T) / 2
-        kernel[done] = upper_pairs(squared_distances(gram[np.ix_(rows, rows)])) * scale
+        gram = gram[np.ix_(rows, rows)]
+        kernel[done] = upper_pairs(squared_distances(gram)) * scale
+        affinity += float(np.diagonal(gram).mean()) / n_pairs
     progress("cross-validating", n_pairs, n_pairs)
     sizes = block_depths(counts, blocks).sum(axis=0)[positions]
-    return FoldPairs(kernel, len(blocks), sizes, scale)
+    return FoldPairs(kernel, len(blocks), sizes, affinity, scale)
 
 
 def pairwise_mean(
@@ -228,8 +229,7 @@ def pairwise_mean(
     ndarray of float, shape (m, m)
     """
     total, same = None, None
-    for part in block_roots(counts, positions, blocks, depth):
-        roots = part.tocsc()
+    for roots in block_roots(counts, positions, blocks, depth):
         total = roots if total is None else total + roots
         gram = cross_gram(roots, roots)
         same = gram if same is None else same + gram

@@ -85,10 +85,10 @@ def order_two_error(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.flo
     first, second = np.triu_indices(n, 1)
     sums = np.stack([kernel[(first == f) | (second == f)].sum(axis=0) for f in range(n)])
     plain = 4 * ((sums - sums.mean(axis=0)) ** 2).sum(axis=0) / (n * (n - 1) * (n - 2) ** 2)
-    return mean, np.sqrt((between_extremes(variance, plain, n) + plain) / 2)
+    return mean, np.sqrt((_between_extremes(variance, plain, n) + plain) / 2)
 
 
-def between_extremes(variance: NDArray[np.float64], jackknife: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+def _between_extremes(variance: NDArray[np.float64], jackknife: NDArray[np.float64], n: int) -> NDArray[np.float64]:
     """A variance kept between those of a mean and of noise alone that have this delete-one jackknife, shape (k,)."""
     return np.clip(variance, jackknife * (n - 2) / (2 * (n - 1)), jackknife)
 
@@ -140,6 +140,23 @@ class NoiseModel:
         noisy = deviation > 0
         in_deviations = np.divide(squared, deviation, out=np.zeros(squared.shape), where=noisy)
         return np.where(noisy, np.sqrt(deviation) * unbiased_root(in_deviations), np.sqrt(np.maximum(squared, 0)))
+
+    def root_slopes(self, squared: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Derivative of `roots` by the squared distances, over half a standard deviation; shape (n_pairs,).
+
+        Parameters
+        ----------
+        squared : ndarray of float, shape (n_pairs,)
+
+        Returns
+        -------
+        ndarray of float, shape (n_pairs,)
+            0 where a pair is the same point.
+        """
+        step = self.deviations(squared, self.n_blocks) / 4
+        step = np.where(step > 0, step, np.abs(squared) / 4)
+        rise = self.roots(squared + step) - self.roots(squared - step)
+        return np.divide(rise, 2 * step, out=np.zeros(squared.shape), where=step > 0)
 
 
 def _resolved(squared: NDArray[np.float64], scale: float) -> NDArray[np.float64]:

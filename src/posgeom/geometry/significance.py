@@ -7,8 +7,6 @@ documents alone produce: far positions exist in long documents only, so that ear
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +20,7 @@ from posgeom.geometry.distance_matrix import full_matrix
 from posgeom.geometry.fold_pairs import ENOUGH_BLOCKS, pairwise_mean
 from posgeom.geometry.mds import double_centre, spectrum_of
 from posgeom.progress import ProgressHook, silent
+from posgeom.threads import thread_map
 
 DEFAULT_ALPHA = 0.05
 FEWEST_NULLS = 3
@@ -122,12 +121,7 @@ def significance(
     def product_of(null: PositionCounts) -> NDArray[np.float64]:
         return double_centre(pairwise_mean(null, geometry.positions, geometry.blocks, depth) * scale)
 
-    products = []
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # compiled code that lets go of the interpreter
-        for done, product in enumerate(pool.map(product_of, counts.null)):
-            progress("null corpora", done, len(counts.null))
-            products.append(product)
-    progress("null corpora", len(counts.null), len(counts.null))
+    products = thread_map(product_of, counts.null, stage="null corpora", progress=progress)
     spectra = np.stack([np.linalg.eigvalsh(product)[::-1] for product in products])
     observed = double_centre(geometry.distances.squared)
     values, vectors = np.linalg.eigh(observed)

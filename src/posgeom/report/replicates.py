@@ -30,7 +30,7 @@ def replicate_arrays(analysis: Analysis) -> dict[str, NDArray[Any]]:
     Returns
     -------
     dict of str to ndarray
-        ``full`` (encoding, score), ``one_out`` (encoding, fold, score), ``two_out`` (encoding, pair of folds, score),
+        ``full`` (encoding, score), ``one_out`` (encoding, fold, score), ``terms`` (encoding, pair of folds, score),
         NaN where undefined; ``parts``, what tells corpora and folds apart. No encodings where there are no standard
         errors.
     """
@@ -38,14 +38,14 @@ def replicate_arrays(analysis: Analysis) -> dict[str, NDArray[Any]]:
     leaving = () if replicates is None else replicates.leaving
     n, k = analysis.scorecard.n_blocks, len(FIELDS)
     full, one_out = np.empty((len(leaving), k)), np.empty((len(leaving), n, k))
-    two_out = np.full((len(leaving), n * (n - 1) // 2, k), np.nan)
+    terms = np.full((len(leaving), n * (n - 1) // 2, k), np.nan)
     for row, one in enumerate(leaving):
         full[row], one_out[row] = one.full, one.one_out
-        if one.two_out is not None:
-            two_out[row] = one.two_out
+        if one.terms is not None:
+            terms[row] = one.terms
     parts = f"{analysis.counts.checksum} {shape.positions.tolist()} {shape.blocks} {shape.depth} {shape.metric.name}"
     encoded = np.frombuffer(parts.encode(), np.uint8)
-    return {"full": full, "one_out": one_out, "two_out": two_out, "parts": encoded}
+    return {"full": full, "one_out": one_out, "terms": terms, "parts": encoded}
 
 
 def read_scored(directory: Path, run: Run, score: str) -> list[Scored]:
@@ -86,22 +86,22 @@ def read_scored(directory: Path, run: Run, score: str) -> list[Scored]:
 
 
 def _leaving(arrays: dict[str, NDArray[Any]], k: int) -> Leaving:
-    return Leaving(arrays["full"][k], arrays["one_out"][k], arrays["two_out"][k])
+    return Leaving(arrays["full"][k], arrays["one_out"][k], arrays["terms"][k])
 
 
 def _read(path: Path) -> dict[str, NDArray[Any]] | None:
     """The arrays, or None where there is no such file."""
     try:
         with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in ("full", "one_out", "two_out", "parts")}
+            arrays = {name: stored[name] for name in ("full", "one_out", "terms", "parts")}
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise RunError(f"cannot read {shown(path)}: {one_line(error)}") from None
     full, one_out = arrays["full"], arrays["one_out"]
     m, n, k = len(full), one_out.shape[1] if one_out.ndim == 3 else 0, len(FIELDS)
-    wanted = {"full": (m, k), "one_out": (m, n, k), "two_out": (m, n * (n - 1) // 2, k)}
-    kinds = {"full": "f", "one_out": "f", "two_out": "f", "parts": "u"}
+    wanted = {"full": (m, k), "one_out": (m, n, k), "terms": (m, n * (n - 1) // 2, k)}
+    kinds = {"full": "f", "one_out": "f", "terms": "f", "parts": "u"}
     shapes_fit = all(arrays[name].shape == shape for name, shape in wanted.items())
     if not shapes_fit or any(arrays[name].dtype.kind != kind for name, kind in kinds.items()) or (m and n < 2):
         raise RunError(f"{shown(path)} is damaged: run posgeom analyze --out again")

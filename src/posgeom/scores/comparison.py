@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from posgeom.scores.interval import Interval, Leaving
 
@@ -121,7 +120,5 @@ def rank_scores(scored: Sequence[Scored], score: str) -> list[Scored]:
 
 def column_of(leaving: Leaving, column: int) -> Leaving:
     """One of the functions of a `Leaving`."""
-    two_out: NDArray[np.float64] | None = None
-    if leaving.two_out is not None and np.isfinite(leaving.two_out[:, column]).all():
-        two_out = leaving.two_out[:, [column]]
-    return Leaving(leaving.full[[column]], leaving.one_out[:, [column]], two_out)
+    terms = None if leaving.terms is None else leaving.terms[:, [column]]
+    return Leaving(leaving.full[[column]], leaving.one_out[:, [column]], terms)

@@ -1,23 +1,21 @@
-"""Standard errors and intervals of any function of a geometry, by leaving out one block of folds, or two.
+"""Standard errors and intervals of functions of a geometry, from its pairs of blocks of folds.
 
-Cross-validated distances are U-statistics of order two, for which the plain jackknife is right where a geometry stands
-out of its noise and twice too large in variance where it does not (Efron and Stein 1981). Leaving out pairs of blocks
-tells the two apart: from the values with none, one and two blocks left out follow pseudo-values of pairs, the analogue
-of Tukey's for a mean, and their variance is that of a U-statistic.
+Cross-validated distances are U-statistics of order two, for which the jackknife is right where a geometry stands out of
+its noise and twice too large in variance where it does not (Efron and Stein 1981). A smooth function of the distances
+is linear in what each pair of blocks gave, to first order: these terms make a U-statistic too, whose variance is known
+in both cases. Where there are none, blocks are left out one by one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
-from math import comb
 
 import numpy as np
 import scipy  # its special functions: the distributions of scipy.stats take seconds to load
 from numpy.typing import NDArray
 
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.noise import between_extremes, order_two_error, order_two_variance
+from posgeom.geometry.noise import order_two_error
 
 MANY_BLOCKS = 15
 """Blocks from which the bootstrap draws Poisson weights."""
@@ -49,19 +47,20 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Leaving:
-    """A function of the corpus with all blocks, and with some left out.
+    """A function of the corpus with all blocks, and with each left out.
 
     Attributes
     ----------
     full : ndarray of float, shape (k,)
     one_out : ndarray of float, shape (n, k)
-    two_out : ndarray of float or None, shape (n (n - 1) / 2, k)
-        In the order of `itertools.combinations`; None where it was not computed, and the jackknife alone is used.
+    terms : ndarray of float or None, shape (n (n - 1) / 2, k)
+        What each pair of blocks, in the order of `itertools.combinations`, changes to first order, times the number of
+        pairs; with mean 0. None, or NaN, where that is not known, and the jackknife is used.
     """
 
     full: NDArray[np.float64]
     one_out: NDArray[np.float64]
-    two_out: NDArray[np.float64] | None = None
+    terms: NDArray[np.float64] | None = None
 
     @property
     def n_blocks(self) -> int:
@@ -70,11 +69,11 @@ class Leaving:
 
     def minus(self, other: Leaving) -> Leaving:
         """The difference of two functions of the same blocks, whose common noise cancels."""
-        both = self.two_out is not None and other.two_out is not None
+        both = self.terms is not None and other.terms is not None
         return Leaving(
             self.full - other.full,
             self.one_out - other.one_out,
-            self.two_out - other.two_out if both else None,  # type: ignore[operator]
+            self.terms - other.terms if both else None,  # type: ignore[operator]
         )
 
     def standard_errors(self) -> NDArray[np.float64]:
@@ -85,15 +84,11 @@ class Leaving:
 
     def _standard_errors(self) -> NDArray[np.float64]:
         n = self.n_blocks
-        plain = (n - 1) / n * ((self.one_out - self.one_out.mean(axis=0)) ** 2).sum(axis=0)
-        if self.two_out is None:
-            return np.asarray(np.sqrt(plain))
-        kernel = comb(n - 2, 2) * self.two_out + comb(n, 2) * self.full
-        for row, (f, g) in zip(kernel, combinations(range(n), 2), strict=True):
-            row -= comb(n - 1, 2) * (self.one_out[f] + self.one_out[g])
-        _, variance = order_two_variance(kernel, n)
-        clipped = between_extremes(variance, plain, n)
-        return np.sqrt(np.where(np.isfinite(clipped), clipped, plain))
+        jackknife = np.sqrt((n - 1) / n * ((self.one_out - self.one_out.mean(axis=0)) ** 2).sum(axis=0))
+        if self.terms is None:
+            return np.asarray(jackknife)
+        _, errors = order_two_error(self.terms, n)
+        return np.where(np.isfinite(errors), errors, jackknife)
 
     def intervals(self, level: float) -> list[Interval | None]:
         """Intervals by Student's t, see `quantile`; None where a value is undefined."""

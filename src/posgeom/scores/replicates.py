@@ -1,10 +1,9 @@
-"""Scores of encodings with blocks of folds left out: what estimates, intervals and differences are made of."""
+"""Scores of encodings by blocks of folds: what estimates, intervals and differences are made of."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +17,9 @@ from posgeom.geometry.noise import NoiseModel
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.correlation import pearson, tied_ranks
 from posgeom.scores.interval import Interval, Leaving, bootstrap_intervals, bootstrap_weights
-from posgeom.scores.moments import Moments, scores_of_moments
+from posgeom.scores.moments import Moments, score_slopes, scores_of_moments
 from posgeom.seeds import make_rng
+from posgeom.threads import thread_map
 
 FIELDS = ("stress_raw", "stress_scaled", "scale", "stress_1", "pearson", "spearman")
 """Fields of `EncodingScores` that rest on the corpus, in the order of `SCORES` and then Spearman's."""
@@ -27,6 +27,7 @@ N_BOOTSTRAP = 400
 _N_HALVINGS = 2
 _MAX_REFITTED_POSITIONS = 1024
 """Used positions up to which fitted encodings have intervals: each needs some dozens of decompositions."""
+_ARRAYS_OF_A_SCORING = 12
 _STAGE = "leaving folds out"
 
 Fit = Callable[[Geometry], NDArray[np.float64]]
@@ -35,7 +36,7 @@ Fit = Callable[[Geometry], NDArray[np.float64]]
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """Scores with all blocks, with one left out and with two; columns follow `FIELDS`.
+    """Scores with all blocks, with each left out, and what each pair changes; columns follow `FIELDS`.
 
     Attributes
     ----------
@@ -108,28 +109,29 @@ def replicate_scores(
     fixed = [k for k in range(len(encodings)) if k not in fitted]
     fits = [_fit(encodings[k], positions) for k in fitted] + [_other_half] * ceiling
     refits = n if fits and errors and positions.size <= _MAX_REFITTED_POSITIONS else 0
-    outs: list[tuple[int, ...]] = []
-    if errors:
-        outs = [*((f,) for f in range(n)), *combinations(range(n), 2)]
-    total = len(outs) + refits + 1
 
     scoring = _Scoring(np.stack([_pairs(encodings[k], positions) for k in fixed])) if fixed else None
     leaving: dict[int, Leaving] = {}
     if scoring is not None:
         full = scoring(pairs.mean, geometry.noise, n)
-        left = np.empty((len(outs), *full.shape))
-        for done, out in enumerate(outs):
-            progress(_STAGE, done, total)
-            left[done] = scoring(pairs.without(*out), geometry.noise, n - len(out), with_ranks=len(out) == 1)
+
+        def score_without(block: int) -> NDArray[np.float64]:
+            return scoring(pairs.without(block), geometry.noise, n - 1)
+
+        memory, blocks = _ARRAYS_OF_A_SCORING * pairs.mean.nbytes, range(n if errors else 0)
+        left = thread_map(score_without, blocks, memory=memory, stage=_STAGE, progress=progress)
+        one_out = np.array(left).reshape(len(left), *full.shape)
+        terms = scoring.terms(pairs, geometry.noise) if errors else None
         for column, k in enumerate(fixed):
-            leaving[k] = Leaving(full[:, column], left[:n, :, column], left[n:, :, column])
-    whole = _score_halves(fits, geometry) if fits else np.full((len(FIELDS), 1), np.nan)
-    parts = np.full((n, *whole.shape), np.nan)
-    for f in range(refits):
-        progress(_STAGE, len(outs) + f, total)
-        parts[f] = _score_halves(fits, geometry, left_out=f)
-    progress(_STAGE, total, total)
-    out_of_sample = [Leaving(whole[:, c], parts[:, :, c]) for c in range(whole.shape[1])]
+            leaving[k] = Leaving(full[:, column], one_out[:, :, column], None if terms is None else terms[..., column])
+    whole, without = np.full((len(FIELDS), 1), np.nan), np.full((n, len(FIELDS), max(len(fits), 1)), np.nan)
+    if fits:
+        left_out = [None, *range(refits)]
+        whole, *some = thread_map(
+            lambda f: _score_halves(fits, geometry, left_out=f), left_out, stage="fitting halves", progress=progress
+        )
+        without[:refits] = some or np.nan
+    out_of_sample = [Leaving(whole[:, c], without[:, :, c]) for c in range(whole.shape[1])]
     leaving |= dict(zip(fitted, out_of_sample, strict=False))
     draws = None
     if bootstrap:
@@ -173,6 +175,28 @@ class _Scoring:
             wanted = tied_ranks(values)
             spearman[:] = [np.nan if (r := pearson(row, wanted)) is None else r for row in self._ranks]
         return np.concatenate([scores_of_moments(moments), spearman[None]])
+
+    def terms(self, pairs: FoldPairs, noise: NoiseModel | None) -> NDArray[np.float64]:
+        """What each pair of blocks changes to first order, shape (n_terms, n_scores, n_encodings).
+
+        NaN for Spearman's correlation, which is not smooth.
+        """
+        squared = pairs.mean
+        if noise is None:
+            roots = np.sqrt(np.maximum(squared, 0))
+            slopes = np.divide(0.5, roots, out=np.zeros(roots.shape), where=roots > 0)
+        else:
+            roots, slopes = noise.roots(squared), noise.root_slopes(squared)
+        moments, n_pairs = self._moments.against(roots, squared), squared.size
+
+        def changes(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+            return np.asarray(pairs.kernel @ weights - squared @ weights) / n_pairs
+
+        in_ed = np.stack([changes(row * slopes) for row in self._distances], axis=1)
+        in_d, in_d2 = changes(slopes), changes(np.ones(n_pairs))
+        by_ed, by_d, by_d2 = score_slopes(moments)
+        linear = in_ed[:, None] * by_ed + in_d[:, None, None] * by_d + in_d2[:, None, None] * by_d2
+        return np.concatenate([linear, np.full((len(linear), 1, linear.shape[2]), np.nan)], axis=1)
 
 
 def _score_halves(fits: Sequence[Fit], geometry: Geometry, left_out: int | None = None) -> NDArray[np.float64]:

@@ -1,7 +1,6 @@
 """The sound version of a number: against cross-validated distances, with its interval."""
 
 from collections.abc import Callable, Sequence
-from itertools import combinations
 
 import numpy as np
 
@@ -79,15 +78,13 @@ def sound_statistic(statistic: Callable[[DistanceMatrix], float | None], shape: 
     if value is None or pairs is None or not has_blocks(shape):
         return _estimate(value)
 
-    def without(*left_out: int) -> float:
-        squared = full_matrix(pairs.without(*left_out), shape.positions.size)
+    def without(block: int) -> float:
+        squared = full_matrix(pairs.without(block), shape.positions.size)
         found = statistic(DistanceMatrix.from_squared(squared, shape.positions, shape.metric.name, "crossval"))
         return np.nan if found is None else found
 
-    blocks = range(pairs.n_blocks)
-    one_out = np.array([[without(f)] for f in blocks])
-    two_out = np.array([[without(f, g)] for f, g in combinations(blocks, 2)])
-    (interval,) = Leaving(np.array([value]), one_out, two_out).intervals(DEFAULT_LEVEL)
+    one_out = np.array([[without(block)] for block in range(pairs.n_blocks)])
+    (interval,) = Leaving(np.array([value]), one_out).intervals(DEFAULT_LEVEL)
     if interval is None:
         return Estimate(value)
     return Estimate(value, interval.low, interval.high, "jackknife")
