@@ -8,6 +8,7 @@ documents alone produce: far positions exist in long documents only, so that ear
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy
@@ -135,7 +136,8 @@ def significance(
     axes: list[Axis] = []
     rank = None
     for k in range(most):
-        beyond = [_top_beyond(noise, vectors[:, :k]) for noise in noises]
+        before = vectors[:, :k]
+        beyond = thread_map(partial(_top_beyond, axes=before), noises)
         top = np.maximum(spectra[:, k], beyond)
         p_value, upper = _compare(float(values[k]), top, alpha, tolerance)
         error = None if errors is None else float(errors[k])
@@ -185,7 +187,8 @@ def _eigenvalue_errors(geometry: Geometry, n_axes: int) -> NDArray[np.float64] |
     if pairs is None or geometry.noise is None:
         return None
     n, m = pairs.n_blocks, geometry.positions.size
-    values = np.stack([spectrum_of(full_matrix(pairs.without(f), m)).eigenvalues[:n_axes] for f in range(n)])
+    spectra = thread_map(lambda f: spectrum_of(full_matrix(pairs.without(f), m)).eigenvalues, range(n))
+    values = np.stack(spectra)[:, :n_axes]
     return np.asarray(np.sqrt((n - 1) / n * ((values - values.mean(axis=0)) ** 2).sum(axis=0)))
 
 
