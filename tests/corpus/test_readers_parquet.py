@@ -209,7 +209,7 @@ def test_parquet_from_standard_input_and_pipe_is_refused(
 
 
 def test_progress_follows_the_rows(path: Path) -> None:
-    table = pa.table({"text": [f"{i * 7919 % 1_000_003:040d}" for i in range(50_000)]})
+    table = pa.table({"text": [f"{i * 7919 % 1_000_003:040d}" for i in range(100_000)]})
     pq.write_table(table, path)
     calls: list[int] = []
     for _ in read_documents([path], ReadOptions(), on_progress=calls.append):

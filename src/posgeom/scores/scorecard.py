@@ -194,7 +194,7 @@ def scorecard(
         Of the intervals, between 0 and 1; None leaves them out. There are none for plug-in distances, whose bias an
         interval would not cover, and none where fewer than four folds hold documents.
     method : {"jackknife", "bootstrap"}
-        Blocks of folds left out, one and two at a time; or quantiles under random weights on them.
+        What each block of folds and each pair of blocks changes; or quantiles under random weights on blocks.
     progress : callable
         Called as ``progress(stage, done, total)``.
 

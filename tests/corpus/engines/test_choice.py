@@ -192,8 +192,8 @@ def test_a_file_that_the_library_panics_on() -> None:
 @pytest.mark.parametrize("workers", [1, 3])
 def test_any_difference_starts_the_counting_afresh(liar: str, workers: int) -> None:
     # Far into the corpus and on a document that the sample holds; nothing of what the engine counted may remain.
-    texts = documents(6000)
-    texts[4001:4400] = [f"{text} {ODD}" for text in texts[4001:4400]]
+    texts = documents(10_000)
+    texts[8001:8400] = [f"{text} {ODD}" for text in texts[8001:8400]]
     counts = count_texts(texts, make("bert"), workers=workers, null_replicates=1)
     wanted = count_texts(texts, make("bert"), tokenizer_engine="reference", null_replicates=1)
     for name in ("fold", "position", "token", "count", "documents"):
@@ -205,7 +205,7 @@ def test_any_difference_starts_the_counting_afresh(liar: str, workers: int) -> N
     assert expected[liar] in note
     assert note.endswith("; counted again")
     if liar == "ids":
-        assert "'texts', row 4" in note
+        assert "'texts', row 8" in note
 
 
 def test_the_first_documents_are_always_compared(liar: str) -> None:
