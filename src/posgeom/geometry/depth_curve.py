@@ -27,6 +27,7 @@ _Plan = tuple[Sequence[Sequence[tuple[int, ...]]], int]
 """Partitions of the corpus to average over, and the depth of their parts."""
 _THINNING = (4, 2, 1)
 _N_HALVINGS = 1
+_BYTES_OF_AN_ENTRY = 60
 _OVERSHOOT = 1.5
 """A distance can overshoot at intermediate depth, where frequent tokens are resolved and their rare counterparts are
 not: by less than this times the resolved and the unresolved share, in every corpus of known truth that was tried."""
@@ -128,7 +129,10 @@ def depth_curve(counts: PositionCounts, geometry: Geometry, *, progress: Progres
         plans.append((halvings, _depth(counts, geometry, halvings)))
     known = [] if geometry.fold_pairs is None else [_point_of_pairs(geometry.fold_pairs, geometry.depth)]
     plans = [plan for plan in plans if not known or plan[1] != geometry.depth]
-    found = thread_map(lambda plan: _point(counts, geometry, *plan), plans, stage="depth curve", progress=progress)
+    memory = _BYTES_OF_AN_ENTRY * counts.count.size
+    found = thread_map(
+        lambda plan: _point(counts, geometry, *plan), plans, memory=memory, stage="depth curve", progress=progress
+    )
     points: dict[int, DepthPoint] = {}
     for point in sorted([*found, *known], key=lambda point: point.depth):
         error = _grown_error(points, point.depth) if point.standard_error is None else point.standard_error

@@ -28,6 +28,7 @@ FEWEST_NULLS = 3
 """Null corpora below which their spread is not known well enough to test against."""
 _BEYOND, _MOST_AXES = 3, 64
 _N_HALVINGS = 3
+_BYTES_OF_AN_ENTRY = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,8 @@ def significance(
     def product_of(null: PositionCounts) -> NDArray[np.float64]:
         return double_centre(pairwise_mean(null, geometry.positions, geometry.blocks, depth) * scale)
 
-    products = thread_map(product_of, counts.null, stage="null corpora", progress=progress)
+    memory = _BYTES_OF_AN_ENTRY * counts.count.size
+    products = thread_map(product_of, counts.null, memory=memory, stage="null corpora", progress=progress)
     spectra = np.stack([np.linalg.eigvalsh(product)[::-1] for product in products])
     observed = double_centre(geometry.distances.squared)
     values, vectors = np.linalg.eigh(observed)
