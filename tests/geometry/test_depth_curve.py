@@ -43,7 +43,7 @@ def test_points_are_the_means_of_geometries_at_that_depth(empty: str, metric: st
     assert curve.points[3].mean_squared == pytest.approx(
         mean_of(pairwise_mean(counts, shape.positions, paired, 80)) * scale, rel=1e-10
     )
-    halves = [fold_pairs(counts, shape.positions, (s.a, s.b), 160) for s in balanced_splits(list(range(8)), 1, 0)]
+    halves = [fold_pairs(counts, shape.positions, (s.a, s.b), 160) for s in balanced_splits(list(range(8)), 2, 0)]
     assert depths[4] == 160
     assert curve.points[4].mean_squared == pytest.approx(np.mean([h.mean.mean() for h in halves if h]) * scale)
     affinities = [point.self_affinity for point in curve.points]

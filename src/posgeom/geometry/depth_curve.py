@@ -26,7 +26,7 @@ from posgeom.threads import thread_map
 _Plan = tuple[Sequence[Sequence[tuple[int, ...]]], int]
 """Partitions of the corpus to average over, and the depth of their parts."""
 _THINNING = (4, 2, 1)
-_N_HALVINGS = 1
+_N_HALVINGS = 2
 _BYTES_OF_AN_ENTRY = 60
 _OVERSHOOT = 1.5
 """A distance can overshoot at intermediate depth, where frequent tokens are resolved and their rare counterparts are
