@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 SCORES = ("raw", "scaled", "scale", "stress_1", "pearson")
 _CONSTANT = 1e-12
-_STEP = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,16 +87,13 @@ def scores_of_moments(moments: Moments) -> NDArray[np.float64]:
     return np.stack([*(stress[name] for name in SCORES[:4]), pearson_of_moments(moments)])
 
 
-def score_slopes(moments: Moments) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Derivatives of the scores by `ed`, `d` and `d2`, each of shape (n_scores, n_encodings); NaN where undefined."""
-    size = abs(moments.d2)
-    step_ed, step_d, step_d2 = _STEP * np.sqrt(moments.e2 * size), _STEP * size**0.5, _STEP * size
-
-    def slope(step: float | NDArray[np.float64], up: Moments, down: Moments) -> NDArray[np.float64]:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray((scores_of_moments(up) - scores_of_moments(down)) / (2 * step))
-
-    by_ed = slope(step_ed, *(replace(moments, ed=moments.ed + sign * step_ed) for sign in (1, -1)))
-    by_d = slope(step_d, *(replace(moments, d=moments.d + sign * step_d) for sign in (1, -1)))
-    by_d2 = slope(step_d2, *(replace(moments, d2=moments.d2 + sign * step_d2) for sign in (1, -1)))
-    return by_ed, by_d, by_d2
+def pearson_slopes(
+    moments: Moments,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Derivatives of `pearson_of_moments` by `ed`, `d` and `d2`, each of shape (n_encodings,); NaN if undefined."""
+    spread_e, spread_d = moments.e2 - moments.e**2, moments.d2 - moments.d**2
+    correlation = pearson_of_moments(moments)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        by_ed = np.where(np.isnan(correlation), np.nan, 1 / np.sqrt(spread_e * spread_d))
+        by_d2 = -correlation / (2 * spread_d)
+    return by_ed, -moments.e * by_ed - 2 * moments.d * by_d2, by_d2

@@ -17,7 +17,7 @@ from posgeom.geometry.noise import NoiseModel
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.correlation import pearson, tied_ranks
 from posgeom.scores.interval import Interval, Leaving, bootstrap_intervals, bootstrap_weights
-from posgeom.scores.moments import Moments, score_slopes, scores_of_moments
+from posgeom.scores.moments import Moments, pearson_slopes, scores_of_moments
 from posgeom.seeds import make_rng
 from posgeom.threads import thread_map
 
@@ -179,7 +179,7 @@ class _Scoring:
     def terms(self, pairs: FoldPairs, noise: NoiseModel | None) -> NDArray[np.float64]:
         """What each pair of blocks changes to first order, shape (n_terms, n_scores, n_encodings).
 
-        NaN for Spearman's correlation, which is not smooth.
+        NaN for all but Pearson's correlation: Spearman's is not smooth, and the jackknife is right for stress.
         """
         squared = pairs.mean
         if noise is None:
@@ -194,9 +194,10 @@ class _Scoring:
 
         in_ed = np.stack([changes(row * slopes) for row in self._distances], axis=1)
         in_d, in_d2 = changes(slopes), changes(np.ones(n_pairs))
-        by_ed, by_d, by_d2 = score_slopes(moments)
-        linear = in_ed[:, None] * by_ed + in_d[:, None, None] * by_d + in_d2[:, None, None] * by_d2
-        return np.concatenate([linear, np.full((len(linear), 1, linear.shape[2]), np.nan)], axis=1)
+        by_ed, by_d, by_d2 = pearson_slopes(moments)
+        out = np.full((len(in_d), len(FIELDS), len(self._distances)), np.nan)
+        out[:, FIELDS.index("pearson")] = in_ed * by_ed + in_d[:, None] * by_d + in_d2[:, None] * by_d2
+        return out
 
 
 def _score_halves(fits: Sequence[Fit], geometry: Geometry, left_out: int | None = None) -> NDArray[np.float64]:
