@@ -10,13 +10,14 @@ import pytest
 import posgeom
 
 ROOT = Path(posgeom.__file__).parent
-BASE = {"errors", "html_table", "messages", "progress", "seeds"}
+BASE = {"errors", "html_table", "messages", "progress", "seeds", "threads"}
 ALLOWED = {
     "errors": set(),
     "messages": set(),
     "progress": set(),
     "html_table": {"messages"},
     "seeds": {"errors"},
+    "threads": {"progress"},
     "corpus": BASE,
     "geometry": BASE | {"corpus"},
     "encodings": BASE | {"geometry"},

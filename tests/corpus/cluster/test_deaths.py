@@ -68,12 +68,14 @@ def test_workers_killed_at_random_moments(
 
 
 def start(*arguments: object) -> subprocess.Popen[str]:
+    # Tests that run in the background of a shell inherit that interrupts are ignored; Python would then ignore them.
     return subprocess.Popen(
         [*ENTRY, "count", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
