@@ -63,11 +63,13 @@ def order_two_variance(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.
     return total / (n * (n - 1) / 2), np.asarray(variance)
 
 
-def order_two_error(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def order_two_error(
+    kernel: NDArray[np.float64], n: int, unbiased: float = 0.5
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean of a kernel over pairs, and its standard error.
 
     The unbiased variance rests on few terms and is noisy itself, so that intervals made of it cover too seldom; the
-    delete-one jackknife overstates it. Half way between them intervals cover as they should on corpora of known truth.
+    delete-one jackknife overstates it. Between them intervals cover as they should on corpora of known truth.
 
     Parameters
     ----------
@@ -75,6 +77,8 @@ def order_two_error(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.flo
         Terms in the order of `itertools.combinations`.
     n : int
         Blocks, at least 4.
+    unbiased : float
+        Share of the unbiased variance; the rest is the jackknife's.
 
     Returns
     -------
@@ -85,7 +89,7 @@ def order_two_error(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.flo
     first, second = np.triu_indices(n, 1)
     sums = np.stack([kernel[(first == f) | (second == f)].sum(axis=0) for f in range(n)])
     plain = 4 * ((sums - sums.mean(axis=0)) ** 2).sum(axis=0) / (n * (n - 1) * (n - 2) ** 2)
-    return mean, np.sqrt((_between_extremes(variance, plain, n) + plain) / 2)
+    return mean, np.sqrt(unbiased * _between_extremes(variance, plain, n) + (1 - unbiased) * plain)
 
 
 def _between_extremes(variance: NDArray[np.float64], jackknife: NDArray[np.float64], n: int) -> NDArray[np.float64]:
