@@ -54,9 +54,13 @@ class Accumulator:
             return
         keys = self._pending[: self._n_pending]
         keys.sort()
-        ends = np.append(np.flatnonzero(keys[1:] != keys[:-1]), keys.size - 1)
-        counts = ends + 1
-        counts[1:] -= ends[:-1] + 1
+        is_last = np.empty(keys.size, np.bool_)
+        np.not_equal(keys[1:], keys[:-1], out=is_last[:-1])
+        is_last[-1] = True
+        ends = np.flatnonzero(is_last)
+        counts = np.empty(ends.size, np.int64)
+        counts[0] = ends[0] + 1
+        np.subtract(ends[1:], ends[:-1], out=counts[1:])
         self._runs.append((keys[ends].astype(np.int64), counts))
         self._n_pending = 0
         while len(self._runs) > 1 and self._runs[-2][0].size < 2 * self._runs[-1][0].size:
