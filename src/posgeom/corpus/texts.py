@@ -6,6 +6,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+_MANY = 256
+
 
 class Texts(Sequence[str]):
     """Documents in order: document i is ``data[starts[i]:ends[i]]``, valid UTF-8.
@@ -162,7 +164,7 @@ class Texts(Sequence[str]):
         """
         if self._pieces is None:
             data, starts, ends = self.utf8()
-            if np.array_equal(starts[1:], ends[:-1]):
+            if starts.size >= _MANY and np.array_equal(starts[1:], ends[:-1]):
                 self._pieces = _cut(data, np.concatenate([starts, ends[-1:]]))
             else:
                 self._pieces = [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
@@ -205,8 +207,6 @@ def _cut(data: bytes, bounds: NDArray[np.int64]) -> list[bytes]:
     """Pieces that follow each other; Arrow makes the objects three times as fast as slices do."""
     import pyarrow as pa  # here, because it is slow to load
 
-    if not bounds.size:
-        return []
     buffers = [None, pa.py_buffer(np.ascontiguousarray(bounds, np.int64)), pa.py_buffer(data)]
     array = pa.LargeBinaryArray.from_buffers(pa.large_binary(), bounds.size - 1, buffers)
     pieces: list[bytes] = array.to_numpy(zero_copy_only=False).tolist()

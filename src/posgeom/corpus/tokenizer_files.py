@@ -17,7 +17,7 @@ from posgeom.corpus.engines.cutting import first_tokens
 from posgeom.corpus.engines.ragged import assemble, clip_rows, places_in_rows
 from posgeom.corpus.engines.reference import Reference
 from posgeom.corpus.engines.selfcheck import first_difference, guarded
-from posgeom.corpus.engines.spaces import splits_before_spaces
+from posgeom.corpus.engines.spaces import settles_before_spaces
 from posgeom.corpus.texts import Texts
 from posgeom.corpus.tokenizers import (
     ByteTokenizer,
@@ -70,7 +70,7 @@ class FastTokenizer(Tokenizer):
         n_special = tokenizer.num_special_tokens_to_add(False)
         self.identity = TokenizerIdentity("tokenizers", name, digest, self.id_space, n_special)
         self._added = AddedTokens(self._definition)
-        self._can_cut = splits_before_spaces(self._definition)
+        self._can_cut = settles_before_spaces(self._definition)
         self._engine, self.engine_note = choose_engine(engine, self._definition, self._reference, self._added)
         self.engine = (self._engine or self._reference).name
         self.wanted_engine = engine

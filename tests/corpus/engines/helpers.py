@@ -119,3 +119,23 @@ def make(kind: str) -> Tokenizer:
 def definition(tokenizer: Tokenizer) -> dict[str, Any]:
     parsed: dict[str, Any] = json.loads(tokenizer.to_str())
     return {key: value for key, value in parsed.items() if key not in ("padding", "truncation")}
+
+
+def unsplit(kind: str) -> Tokenizer:
+    """A tokenizer that never splits its text: ``unigram``, ``bpe``, or ``llama``, whose normalizer marks the spaces."""
+    model: Any = models.Unigram() if kind == "unigram" else models.BPE(unk_token="<unk>", fuse_unk=True)
+    tokenizer = Tokenizer(model)
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    trainer: Any = (
+        trainers.UnigramTrainer(vocab_size=800, unk_token="<unk>", special_tokens=["<unk>"], show_progress=False)
+        if kind == "unigram"
+        else trainers.BpeTrainer(vocab_size=1500, special_tokens=["<unk>"], show_progress=False)
+    )
+    tokenizer.train_from_iterator(_sources(), trainer)
+    parsed = json.loads(tokenizer.to_str())
+    parsed["pre_tokenizer"]["split"] = False
+    if kind == "llama":
+        marking = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
+        parsed["normalizer"] = {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "\u2581"}, marking]}
+        parsed["pre_tokenizer"] = None
+    return Tokenizer.from_str(json.dumps(parsed))

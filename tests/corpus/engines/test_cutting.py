@@ -2,13 +2,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
 
 from posgeom.corpus.engines.base import Ragged
 from posgeom.corpus.engines.cutting import cut, first_tokens
 from posgeom.corpus.engines.reference import Reference
 from posgeom.corpus.engines.selfcheck import adversarial_texts
 from posgeom.corpus.texts import Texts
-from tests.corpus.engines.helpers import make
+from tests.corpus.engines.helpers import make, unsplit
 
 
 @given(
@@ -30,8 +31,21 @@ def test_cut(strings: list[str], n_bytes: int) -> None:
 
 
 def test_agrees_with_tokenising_everything(kind: str) -> None:
-    reference = Reference(make(kind))
-    strings = [t for t in adversarial_texts(seed=5, n_mixed=600) if "<|" not in t and "[" not in t]
+    compare(make(kind), [t for t in adversarial_texts(seed=5, n_mixed=600) if "<|" not in t and "[" not in t])
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe", "llama"])
+def test_agrees_where_the_text_is_never_split(kind: str) -> None:
+    tokenizer = unsplit(kind)
+    words = sorted(tokenizer.get_vocab())
+    strings = [t for t in adversarial_texts(words, seed=6, n_mixed=1500) if "<unk>" not in t]
+    strings += [t.replace("a", "\u2581") + f" \u2581 {t}" for t in strings[::7]]
+    compare(tokenizer, strings)
+
+
+def compare(tokenizer: Tokenizer, strings: list[str]) -> None:
+    reference = Reference(tokenizer)
+    strings = list(strings)
     strings += [" ".join(strings[i : i + 50]) for i in range(0, 400, 50)]
     texts = Texts.from_strings(strings)
     for n in (1, 3, 16, 64):

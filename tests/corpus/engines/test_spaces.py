@@ -14,11 +14,12 @@ from posgeom.corpus.engines.spaces import (
     boundaries,
     is_boundary,
     punctuation_boundaries,
+    settles_before_spaces,
     splits_at_punctuation,
     splits_before_spaces,
 )
 from posgeom.corpus.tokenizer_files import load_tokenizer
-from tests.corpus.engines.helpers import definition, make
+from tests.corpus.engines.helpers import definition, make, unsplit
 
 SPACED = st.lists(st.sampled_from([*FRAGMENTS, " ", " ", "a "]), max_size=12).map("".join)
 
@@ -27,7 +28,7 @@ def slow_boundaries(text: str) -> list[int]:
     found = []
     for i, character in enumerate(text):
         before = text[i - 1] if i else " "
-        if character == " " and not before.isspace() and not (before < " " or before == "\x7f"):
+        if character == " " and not before.isspace() and not (before < " " or before in "\x7f\u2581"):
             found.append(len(text[:i].encode()))
     return found
 
@@ -175,3 +176,36 @@ def test_a_deleted_character_between_spaces_would_join_them() -> None:
     assert apart != tokenizer.encode(text).ids
     assert not splits_before_spaces(definition(tokenizer))
     assert np.array_equal(boundaries(b"x  y"), [1])
+
+
+def test_where_a_text_that_is_never_split_settles() -> None:
+    for kind in ("unigram", "bpe", "llama"):
+        parsed = definition(unsplit(kind))
+        assert settles_before_spaces(parsed)
+        assert not splits_before_spaces(parsed)
+        for changes in (
+            {"ignore_merges": True},
+            {"end_of_word_suffix": "</w>"},
+            {"dropout": 0.1},
+            {"type": "WordLevel"},
+            {"vocab": with_piece(parsed, "of\u2581the")},
+            {"vocab": with_piece(parsed, "\u2581", remove=True)},
+        ):
+            assert not settles_before_spaces(parsed | {"model": parsed["model"] | changes}), changes
+        assert settles_before_spaces(
+            parsed | {"model": parsed["model"] | {"vocab": with_piece(parsed, "\u2581\u2581\u2581")}}
+        )
+        assert not settles_before_spaces(parsed | {"added_tokens": [{"content": "of the", "normalized": False}]})
+        assert not settles_before_spaces(parsed | {"normalizer": {"type": "StripAccents"}})
+        assert not settles_before_spaces(parsed | {"normalizer": None, "pre_tokenizer": None})
+        assert not settles_before_spaces(parsed | {"pre_tokenizer": {"type": "Digits"}})
+    assert settles_before_spaces(definition(make("bert")))
+
+
+def with_piece(parsed: dict[str, Any], piece: str, *, remove: bool = False) -> Any:
+    vocabulary = parsed["model"]["vocab"]
+    if isinstance(vocabulary, dict):
+        return {key: i for key, i in vocabulary.items() if not remove or key != piece} | (
+            {} if remove else {piece: 9999}
+        )
+    return [row for row in vocabulary if not remove or row[0] != piece] + ([] if remove else [[piece, -5.0]])

@@ -34,7 +34,9 @@ _KEEPING_NORMALIZERS = {"NFC", "NFD", "NFKC", "NFKD", "Lowercase"}
 _DELETING_NORMALIZERS = {"BertNormalizer", "StripAccents"}
 _INNER_BEHAVIORS = {"Isolated", "Contiguous", "Removed"}
 
-_WIDE_SPACES = [c.encode() for c in "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000"]
+_MARK = "\u2581"
+# The mark is no white space, but a text that holds it has it where others have a space.
+_WIDE_SPACES = [c.encode() for c in f"\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000{_MARK}"]
 _WIDE_SPACES += [chr(c).encode() for c in range(0x2000, 0x200B)]
 _TWO_BYTES, _THREE_BYTES = (
     np.array([int.from_bytes(c, "big") for c in _WIDE_SPACES if len(c) == size]) for size in (2, 3)
@@ -42,6 +44,8 @@ _TWO_BYTES, _THREE_BYTES = (
 _SPACE, _DELETE, _ASCII = 0x20, 0x7F, 0x80
 _IS_PUNCTUATION = np.isin(np.arange(256), list(string.punctuation.encode()))
 _INNER_BOUNDARY = re.compile(r"\S ")
+_INNER_MARK = re.compile(f"[^{_MARK}]{_MARK}")
+_WHOLE_WORD_OPTIONS = ("dropout", "ignore_merges", "continuing_subword_prefix", "end_of_word_suffix")
 # No normalizer that is allowed here makes a space of these, but for the first, which is at the token's start.
 _STAYS_WHOLE = re.compile(r"[ -~]?[!-~]*")
 
@@ -98,6 +102,54 @@ def splits_before_spaces(definition: Mapping[str, Any]) -> bool:
         and normalizers <= allowed
         and not any(_may_span_a_boundary(token, is_normalised=bool(normalizers)) for token in added)
     )
+
+
+def settles_before_spaces(definition: Mapping[str, Any]) -> bool:
+    """Whether the tokens before a space after a non-space do not depend on what follows.
+
+    So it is where a text may be taken apart there. So it is too where a text goes whole through a unigram model, whose
+    best path is found from left to right, or through merges, if spaces become a mark and no token has one after another
+    character: every path then goes through such a place.
+
+    Parameters
+    ----------
+    definition : mapping
+        A ``tokenizer.json``.
+
+    Returns
+    -------
+    bool
+        False where that is not known.
+    """
+    if splits_before_spaces(definition):
+        return True
+    model, added = definition["model"], definition.get("added_tokens", ())
+    if model.get("type") not in ("BPE", "Unigram") or any(model.get(option) for option in _WHOLE_WORD_OPTIONS):
+        return False
+    vocabulary = model.get("vocab", {})
+    pieces = [piece if isinstance(piece, str) else str(piece[0]) for piece in vocabulary]
+    return (
+        _marks_spaces(definition)
+        and _MARK in pieces
+        and not any(_INNER_MARK.search(piece) for piece in pieces)
+        and not any(_may_span_a_boundary(token, is_normalised=True) for token in added)
+    )
+
+
+def _marks_spaces(definition: Mapping[str, Any]) -> bool:
+    """Whether spaces become the mark, and nothing else is done that could join what stands around one."""
+    splits = steps(definition.get("pre_tokenizer"), "pretokenizers")
+    others, n_marking = set(), 0
+    for step in steps(definition.get("normalizer"), "normalizers"):
+        if step.get("type") == "Replace" and (step.get("pattern"), step.get("content")) == ({"String": " "}, _MARK):
+            n_marking += 1
+        else:
+            others.add(step.get("type"))
+    if [step.get("type") for step in splits] == ["Metaspace"]:
+        n_marking += splits[0].get("replacement", _MARK) == _MARK
+    elif splits:
+        return False
+    return n_marking > 0 and others <= _KEEPING_NORMALIZERS | {"Prepend"}
 
 
 def _may_span_a_boundary(added: Mapping[str, Any], *, is_normalised: bool) -> bool:
