@@ -17,8 +17,15 @@ import scipy
 from posgeom.corpus.counts import PositionCounts
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.crossval import balanced_splits
-from posgeom.geometry.fold_pairs import ENOUGH_BLOCKS, FoldPairs, block_depths, block_roots, row_of_position
-from posgeom.geometry.noise import order_two_error
+from posgeom.geometry.fold_pairs import (
+    BYTES_OF_AN_ENTRY,
+    ENOUGH_BLOCKS,
+    FoldPairs,
+    block_depths,
+    block_roots,
+    row_of_position,
+)
+from posgeom.geometry.noise import mean_with_error, order_two_error
 from posgeom.geometry.sparse_rows import with_data
 from posgeom.progress import ProgressHook, silent
 from posgeom.threads import thread_map
@@ -27,7 +34,6 @@ _Plan = tuple[Sequence[Sequence[tuple[int, ...]]], int]
 """Partitions of the corpus to average over, and the depth of their parts."""
 _THINNING = (4, 2, 1)
 _N_HALVINGS = 2
-_BYTES_OF_AN_ENTRY = 60
 _OVERSHOOT = 1.5
 """A distance can overshoot at intermediate depth, where frequent tokens are resolved and their rare counterparts are
 not: by less than this times the resolved and the unresolved share, in every corpus of known truth that was tried."""
@@ -129,7 +135,7 @@ def depth_curve(counts: PositionCounts, geometry: Geometry, *, progress: Progres
         plans.append((halvings, _depth(counts, geometry, halvings)))
     known = [] if geometry.fold_pairs is None else [_point_of_pairs(geometry.fold_pairs, geometry.depth)]
     plans = [plan for plan in plans if not known or plan[1] != geometry.depth]
-    memory = _BYTES_OF_AN_ENTRY * counts.count.size
+    memory = BYTES_OF_AN_ENTRY * counts.count.size
     found = thread_map(
         lambda plan: _point(counts, geometry, *plan), plans, memory=memory, stage="depth curve", progress=progress
     )
@@ -161,11 +167,7 @@ def _depth(counts: PositionCounts, geometry: Geometry, partitions: Sequence[Sequ
 
 def _point_of_pairs(pairs: FoldPairs, depth: int) -> DepthPoint:
     """The point of the geometry itself."""
-    means = pairs.kernel.mean(axis=1)
-    error = None
-    if pairs.n_blocks >= ENOUGH_BLOCKS:
-        error = float(order_two_error(means[:, None], pairs.n_blocks)[1][0])
-    return DepthPoint(depth, float(means.mean()), error, pairs.self_affinity)
+    return DepthPoint(depth, *mean_with_error(pairs), pairs.self_affinity)
 
 
 def _point(

@@ -32,6 +32,8 @@ MIN_BLOCK_DEPTH = 20
 """Common depth below which folds are put together in pairs."""
 ENOUGH_BLOCKS = 4
 """Blocks that a sampling variance needs."""
+BYTES_OF_AN_ENTRY = 60
+"""About what the roots of all blocks take in memory while they are worked on, for each entry of the counts."""
 _MAX_KERNEL_BYTES = 4 << 30
 _SHARE_OF_MEMORY = 4
 

@@ -92,6 +92,25 @@ def order_two_error(
     return mean, np.sqrt(unbiased * _between_extremes(variance, plain, n) + (1 - unbiased) * plain)
 
 
+def mean_with_error(pairs: FoldPairs) -> tuple[float, float | None]:
+    """Mean squared distance over pairs of positions, and its standard error; None with too few blocks.
+
+    Parameters
+    ----------
+    pairs : FoldPairs
+
+    Returns
+    -------
+    float
+    float or None
+    """
+    means = pairs.kernel.mean(axis=1, keepdims=True)
+    if pairs.n_blocks < ENOUGH_BLOCKS:
+        return float(means.mean()), None
+    mean, error = order_two_error(means, pairs.n_blocks)
+    return float(mean[0]), float(error[0])
+
+
 def _between_extremes(variance: NDArray[np.float64], jackknife: NDArray[np.float64], n: int) -> NDArray[np.float64]:
     """A variance kept between those of a mean and of noise alone that have this delete-one jackknife, shape (k,)."""
     return np.clip(variance, jackknife * (n - 2) / (2 * (n - 1)), jackknife)

@@ -18,7 +18,7 @@ from posgeom.corpus.counts import PositionCounts
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.crossval import balanced_splits
 from posgeom.geometry.distance_matrix import full_matrix
-from posgeom.geometry.fold_pairs import ENOUGH_BLOCKS, pairwise_mean
+from posgeom.geometry.fold_pairs import BYTES_OF_AN_ENTRY, ENOUGH_BLOCKS, pairwise_mean
 from posgeom.geometry.mds import double_centre, spectrum_of
 from posgeom.progress import ProgressHook, silent
 from posgeom.threads import thread_map
@@ -28,7 +28,6 @@ FEWEST_NULLS = 3
 """Null corpora below which their spread is not known well enough to test against."""
 _BEYOND, _MOST_AXES = 3, 64
 _N_HALVINGS = 3
-_BYTES_OF_AN_ENTRY = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,7 @@ def significance(
     def product_of(null: PositionCounts) -> NDArray[np.float64]:
         return double_centre(pairwise_mean(null, geometry.positions, geometry.blocks, depth) * scale)
 
-    memory = _BYTES_OF_AN_ENTRY * counts.count.size
+    memory = BYTES_OF_AN_ENTRY * counts.count.size
     products = thread_map(product_of, counts.null, memory=memory, stage="null corpora", progress=progress)
     spectra = np.stack([np.linalg.eigvalsh(product)[::-1] for product in products])
     observed = double_centre(geometry.distances.squared)

@@ -16,7 +16,7 @@ import scipy  # its special functions: the distributions of scipy.stats take sec
 from numpy.typing import NDArray
 
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.noise import order_two_error
+from posgeom.geometry.noise import mean_with_error, order_two_error
 
 _UNBIASED_SHARE = 0.7
 """Of the variance of linearised terms, where it gave the intervals that covered best."""
@@ -156,6 +156,8 @@ def mean_interval(geometry: Geometry, level: float | None) -> Interval | None:
     pairs = geometry.fold_pairs
     if pairs is None or geometry.noise is None or level is None:
         return None
-    mean, error = (float(x[0]) for x in order_two_error(pairs.kernel.mean(axis=1, keepdims=True), pairs.n_blocks))
+    mean, error = mean_with_error(pairs)
+    if error is None:
+        return None
     reach = quantile(level, pairs.n_blocks) * error
     return Interval(mean - reach, mean + reach, error)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.tokenizers import TokenizerIdentity
+from posgeom.geometry.crossval import squared_distances
 from posgeom.seeds import make_rng
 
 N_POSITIONS, VOCAB_SIZE, N_DOCUMENTS, N_FOLDS, N_NULL = 24, 2000, 2000, 10, 5
@@ -52,11 +53,7 @@ class Scenario:
     def true_squared(self, depth: int | None) -> NDArray[np.float64]:
         """True squared distances, or what samples of one depth show on average, shape (n_positions, n_positions)."""
         roots = np.sqrt(self.marginal) if depth is None else expected_roots(self.marginal, depth)
-        gram = roots @ roots.T
-        norms = np.diagonal(gram)
-        squared = norms[:, None] + norms - 2 * gram
-        np.fill_diagonal(squared, 0)
-        return np.asarray(np.maximum(squared, 0))
+        return np.asarray(np.maximum(squared_distances(roots @ roots.T), 0))
 
     @cached_property
     def _cumulative(self) -> NDArray[np.float64]:
