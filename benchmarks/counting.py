@@ -6,6 +6,7 @@ starts. POSGEOM_DATA names the directory of the corpora. ``memory`` as an argume
 stream in a process of its own.
 """
 
+import json
 import os
 import resource
 import subprocess
@@ -18,7 +19,7 @@ from statistics import median
 import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from posgeom.corpus.counting import count, count_texts
 from posgeom.corpus.counts import PositionCounts
@@ -121,33 +122,33 @@ def byte_level(path: Path, column: str, vocab_size: int) -> Tokenizer:
     return tokenizer
 
 
-def any_kind(path: Path, column: str) -> Tokenizer:
-    """Train a tokenizer of a kind that nothing is known of: a unigram model over whole texts, spaces replaced."""
-    tokenizer = Tokenizer(models.Unigram())
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    _train_unigram(tokenizer, path, column)
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(split=False)
-    return as_stored(tokenizer)
-
-
-def spaced_unigram(path: Path, column: str) -> Tokenizer:
+def unigram(path: Path, column: str) -> Tokenizer:
     """Train a unigram tokenizer that splits its text at spaces."""
-    tokenizer = Tokenizer(models.Unigram())
+    trainer = trainers.UnigramTrainer(vocab_size=8000, unk_token="<unk>", special_tokens=["<unk>"], show_progress=False)
+    return _with_marks(Tokenizer(models.Unigram()), trainer, path, column)
+
+
+def whole_unigram(path: Path, column: str) -> Tokenizer:
+    """Train a unigram tokenizer and let it see whole texts."""
+    tokenizer = unigram(path, column)
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(split=False)
+    return tokenizer
+
+
+def whole_merges(path: Path, column: str) -> Tokenizer:
+    """Train merges and let them see whole texts, spaces marked by the normalizer, as the first Llamas do."""
+    trainer = trainers.BpeTrainer(vocab_size=8000, special_tokens=["<unk>"], show_progress=False)
+    tokenizer = _with_marks(Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True)), trainer, path, column)
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")])
+    parsed = json.loads(tokenizer.to_str())
+    return Tokenizer.from_str(json.dumps(parsed | {"pre_tokenizer": None}))
+
+
+def _with_marks(tokenizer: Tokenizer, trainer: trainers.Trainer, path: Path, column: str) -> Tokenizer:
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    _train_unigram(tokenizer, path, column)
-    return as_stored(tokenizer)
-
-
-def as_stored(tokenizer: Tokenizer) -> Tokenizer:
-    """Round what was learned as its file does: ties between tokens are decided by the last digits of their scores."""
+    tokenizer.train_from_iterator((text for i, text in enumerate(texts(path, column)) if i % 10 == 0), trainer)
+    # Rounded as its file does: ties between tokens are decided by the last digits of their scores.
     return Tokenizer.from_str(tokenizer.to_str())
-
-
-def _train_unigram(tokenizer: Tokenizer, path: Path, column: str) -> None:
-    tokenizer.train_from_iterator(
-        (text for i, text in enumerate(texts(path, column)) if i % 10 == 0),
-        trainers.UnigramTrainer(vocab_size=8000, unk_token="<unk>", special_tokens=["<unk>"], show_progress=False),
-    )
 
 
 def speed(data: Path) -> None:
@@ -161,7 +162,11 @@ def speed(data: Path) -> None:
     race("IMDB, n = 256, BERT's WordPiece", imdb, "text", bert, 256, wordpiece)
     bpe = byte_level(imdb, "text", 32_000)
     race("IMDB, n = 256, byte-level BPE, V = 32,000", imdb, "text", bpe, 256, ("auto", "fastokens", "chunks"))
-    for title, make in (("unigram on words", spaced_unigram), ("unigram, no splitting", any_kind)):
+    for title, make in (
+        ("unigram on words", unigram),
+        ("merges, no splitting", whole_merges),
+        ("unigram, no splitting", whole_unigram),
+    ):
         race(f"SST-2, n = 128, {title}, V = 8,000", sst2, "sentence", make(sst2, "sentence"), 128, ("auto",))
         race(f"IMDB, n = 256, {title}, V = 8,000", imdb, "text", make(imdb, "text"), 256, ("auto",))
 

@@ -155,6 +155,16 @@ class Texts(Sequence[str]):
             self._buffer = _end_to_end(self._pieces)
         return self._buffer
 
+    def sizes(self) -> NDArray[np.int64]:
+        """Return the bytes of each document.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_documents,)
+        """
+        _, starts, ends = self.utf8()
+        return ends - starts
+
     def pieces(self) -> list[bytes]:
         """Return the documents as bytes, one object each.
 

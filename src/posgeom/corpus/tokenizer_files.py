@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from posgeom.corpus.engines.added_tokens import AddedTokens
 from posgeom.corpus.engines.base import EngineError, Ragged
 from posgeom.corpus.engines.choice import check_name, choose_engine
-from posgeom.corpus.engines.cutting import first_tokens
+from posgeom.corpus.engines.cutting import Cutter
 from posgeom.corpus.engines.ragged import assemble, clip_rows, places_in_rows
 from posgeom.corpus.engines.reference import Reference
 from posgeom.corpus.engines.selfcheck import first_difference, guarded
@@ -39,6 +39,8 @@ TokenizerSpec = str | Path | Tokenizer | object
 
 
 _MAX_CHECKED_BYTES = 200_000
+_TOKENS_SEEN = 2
+"""Tokens of a cut document that are looked at, over those needed: they say how dense its tokens are."""
 
 
 class FastTokenizer(Tokenizer):
@@ -70,6 +72,7 @@ class FastTokenizer(Tokenizer):
         n_special = tokenizer.num_special_tokens_to_add(False)
         self.identity = TokenizerIdentity("tokenizers", name, digest, self.id_space, n_special)
         self._added = AddedTokens(self._definition)
+        self._cutter = Cutter()
         self._can_cut = settles_before_spaces(self._definition)
         self._engine, self.engine_note = choose_engine(engine, self._definition, self._reference, self._added)
         self.engine = (self._engine or self._reference).name
@@ -124,7 +127,9 @@ class FastTokenizer(Tokenizer):
         if not self._reference.surrounds:
             return self._with_specials(documents, n_positions)
         if self._can_cut:
-            lengths, tokens = first_tokens(documents, n_content, lambda some: self._content(some, n_content))
+            stops_early = self._engine is not None and self._engine.stops_early
+            n_seen = n_content if stops_early else _TOKENS_SEEN * n_content
+            lengths, tokens = self._cutter.first_tokens(documents, n_content, lambda some: self._content(some, n_seen))
         else:
             lengths, tokens = self._reference.encode(documents, n_content)
         self._check_ids(tokens)
@@ -136,8 +141,7 @@ class FastTokenizer(Tokenizer):
         if self._engine is None:
             return
         starts = np.cumsum(tokens.lengths) - tokens.lengths
-        _, text_starts, text_ends = texts.utf8()
-        documents = documents[(text_ends - text_starts)[documents] <= _MAX_CHECKED_BYTES]
+        documents = documents[texts.sizes()[documents] <= _MAX_CHECKED_BYTES]
         lengths = tokens.lengths[documents]
         found = tokens.tokens[np.repeat(starts[documents], lengths) + places_in_rows(lengths)]
         n_content = n_positions - self.identity.n_special_tokens

@@ -122,7 +122,11 @@ def definition(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def unsplit(kind: str) -> Tokenizer:
-    """A tokenizer that never splits its text: ``unigram``, ``bpe``, or ``llama``, whose normalizer marks the spaces."""
+    """A tokenizer that never splits its text.
+
+    ``unigram``, ``bpe``, or those whose normalizer marks the spaces: ``llama``, which prepends a mark, and ``gemma``,
+    which splits at spaces when none is left.
+    """
     model: Any = models.Unigram() if kind == "unigram" else models.BPE(unk_token="<unk>", fuse_unk=True)
     tokenizer = Tokenizer(model)
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
@@ -134,8 +138,18 @@ def unsplit(kind: str) -> Tokenizer:
     tokenizer.train_from_iterator(_sources(), trainer)
     parsed = json.loads(tokenizer.to_str())
     parsed["pre_tokenizer"]["split"] = False
+    marking = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
     if kind == "llama":
-        marking = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
         parsed["normalizer"] = {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "\u2581"}, marking]}
         parsed["pre_tokenizer"] = None
+        parsed["added_tokens"] = [token | {"normalized": True} for token in parsed["added_tokens"]]
+    if kind == "gemma":
+        parsed["normalizer"] = marking
+        splitting = {"pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
+        parsed["pre_tokenizer"] = {"type": "Split", **splitting}
+        parsed["model"]["byte_fallback"] = True
     return Tokenizer.from_str(json.dumps(parsed))
+
+
+UNSPLIT_MERGES = ("bpe", "llama", "gemma")
+UNSPLIT = ("unigram", *UNSPLIT_MERGES)

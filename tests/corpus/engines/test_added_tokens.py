@@ -38,3 +38,13 @@ def test_tokens_looked_for_in_the_normalised_text() -> None:
     assert added("x", normalized=True).are_plain
     assert added("x", normalizer={"type": "Lowercase"}).are_plain
     assert not added("x", normalizer={"type": "Lowercase"}, normalized=True).are_plain
+
+
+def test_tokens_that_marks_may_stand_around() -> None:
+    marking = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
+    llama = {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "\u2581"}, marking]}
+    assert added("<s>", normalizer=llama, normalized=True).are_plain
+    assert not added("a b", normalizer=llama, normalized=True).are_plain
+    assert not added("\u2581a", normalizer=llama, normalized=True).are_plain
+    assert not added("<s>", normalizer={**marking, "content": "_"}, normalized=True).are_plain
+    assert not added("<s>", normalizer={"type": "Prepend", "prepend": "<"}, normalized=True).are_plain

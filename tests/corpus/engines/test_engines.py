@@ -14,7 +14,7 @@ from posgeom.corpus.engines.chunks import ChunkCache
 from posgeom.corpus.engines.reference import Reference
 from posgeom.corpus.engines.selfcheck import adversarial_texts, check_engine
 from posgeom.corpus.texts import Texts
-from tests.corpus.engines.helpers import KINDS, definition, make
+from tests.corpus.engines.helpers import KINDS, UNSPLIT_MERGES, definition, make, unsplit
 
 SUPPORTED = [
     (name, kind) for name, known in KNOWN.items() for kind in KINDS if kind_of(definition(make(kind))) in known
@@ -46,6 +46,34 @@ def test_compiled_engines_on_adversarial_texts(name: str, kind: str) -> None:
 
 def test_the_chunk_cache_on_adversarial_texts(kind: str) -> None:
     compare(make(kind), "chunks", seed=2, n_mixed=3000)
+
+
+@pytest.mark.parametrize("kind", UNSPLIT_MERGES)
+def test_the_chunk_cache_where_merges_see_the_whole_text(kind: str) -> None:
+    compare(unsplit(kind), "chunks", seed=4, n_mixed=6000)
+
+
+def test_marks_that_stand_in_the_text_and_nothing_at_all() -> None:
+    reference, parsed = Reference(unsplit("llama")), definition(unsplit("llama"))
+    engine, _ = choose_engine("auto", parsed, reference, AddedTokens(parsed))
+    assert engine is not None
+    texts = [
+        "",
+        " ",
+        "  ",
+        "a",
+        " a",
+        "a ",
+        "a  b ",
+        "\u2581",
+        "\u2581a",
+        "a\u2581 b",
+        "a \u2581b",
+        "\u2581 \u2581",
+        "\n a\n",
+    ]
+    check_engine(engine, reference, texts)
+    check_engine(engine, reference, texts[::-1])
 
 
 @pytest.mark.parametrize("name", ["nanotoken", "chunks"])

@@ -12,14 +12,17 @@ from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_to
 from posgeom.corpus.engines.selfcheck import FRAGMENTS, adversarial_texts
 from posgeom.corpus.engines.spaces import (
     boundaries,
+    comes_apart_before_spaces,
     is_boundary,
+    only_marks_spaces,
     punctuation_boundaries,
     settles_before_spaces,
     splits_at_punctuation,
     splits_before_spaces,
+    without_prepended_marks,
 )
 from posgeom.corpus.tokenizer_files import load_tokenizer
-from tests.corpus.engines.helpers import definition, make, unsplit
+from tests.corpus.engines.helpers import UNSPLIT, UNSPLIT_MERGES, definition, make, unsplit
 
 SPACED = st.lists(st.sampled_from([*FRAGMENTS, " ", " ", "a "]), max_size=12).map("".join)
 
@@ -179,7 +182,7 @@ def test_a_deleted_character_between_spaces_would_join_them() -> None:
 
 
 def test_where_a_text_that_is_never_split_settles() -> None:
-    for kind in ("unigram", "bpe", "llama"):
+    for kind in UNSPLIT:
         parsed = definition(unsplit(kind))
         assert settles_before_spaces(parsed)
         assert not splits_before_spaces(parsed)
@@ -200,6 +203,33 @@ def test_where_a_text_that_is_never_split_settles() -> None:
         assert not settles_before_spaces(parsed | {"normalizer": None, "pre_tokenizer": None})
         assert not settles_before_spaces(parsed | {"pre_tokenizer": {"type": "Digits"}})
     assert settles_before_spaces(definition(make("bert")))
+
+
+def test_what_comes_apart() -> None:
+    for kind in UNSPLIT_MERGES:
+        assert comes_apart_before_spaces(definition(unsplit(kind)))
+    unigram = definition(unsplit("unigram"))
+    assert not comes_apart_before_spaces(unigram)
+    llama, gemma = definition(unsplit("llama")), definition(unsplit("gemma"))
+    assert without_prepended_marks(gemma) == (
+        gemma | {"normalizer": without_prepended_marks(gemma)[0]["normalizer"]},
+        "",
+    )
+    assert without_prepended_marks(llama)[1] == "\u2581"
+    assert only_marks_spaces(llama)
+    assert not only_marks_spaces(llama | {"normalizer": {"type": "NFC"}})
+    # What another normalizer makes a space is split at, and what is prepended need not be a mark.
+    for normalizer in ({"type": "NFKC"}, {"type": "Prepend", "prepend": " "}):
+        both = {"type": "Sequence", "normalizers": [gemma["normalizer"], normalizer]}
+        assert not settles_before_spaces(gemma | {"normalizer": both})
+
+
+def test_why_a_unigram_model_does_not() -> None:
+    # Three ways to cut "xxxxx" score alike; which one is taken depends on the score of what stands before.
+    tokenizer = Tokenizer(models.Unigram([("<unk>", 0.0), ("\u2581", -3.3), ("x", -1.1), ("xx", -1.7), ("y", -0.7)], 0))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(split=False, prepend_scheme="never")
+    alone = tokenizer.encode(" xxxxx").tokens
+    assert any(tokenizer.encode("y" * k + " xxxxx").tokens[-len(alone) :] != alone for k in range(200))
 
 
 def with_piece(parsed: dict[str, Any], piece: str, *, remove: bool = False) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from posgeom.corpus.engines.spaces import MARK, only_marks_spaces
 from posgeom.corpus.texts import Texts
 
 
@@ -22,12 +23,16 @@ class AddedTokens:
     Attributes
     ----------
     are_plain : bool
-        Whether they are looked for in the text as it is, and not as it is normalised.
+        Whether a text that holds one, as it is or as it is normalised, spells it out.
     """
 
     def __init__(self, definition: Mapping[str, Any]) -> None:
         tokens = [token for token in definition.get("added_tokens", ()) if token.get("content")]
-        self.are_plain = definition.get("normalizer") is None or not any(t.get("normalized", True) for t in tokens)
+        normalised = [str(token["content"]) for token in tokens if token.get("normalized", True)]
+        # Where no more is done than to mark spaces, a text has a token without one only if it spells it out.
+        self.are_plain = definition.get("normalizer") is None or all(
+            only_marks_spaces(definition) and not set(content) & {" ", MARK} for content in normalised
+        )
         # By what they begin with, which a text seldom has: hundreds of tokens <|...|> are then looked for at once.
         contents = sorted({str(token["content"]).encode() for token in tokens})
         alike = [list(group) for _, group in groupby(contents, key=lambda content: content[0])]

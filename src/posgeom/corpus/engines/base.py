@@ -38,9 +38,12 @@ class Engine(ABC):
     ----------
     name : str
         The engine and the version of the library behind it, for the result.
+    stops_early : bool
+        Whether it looks no further once it has the tokens that are needed.
     """
 
     name: str
+    stops_early: bool = False
 
     @abstractmethod
     def encode(self, texts: Texts, n_tokens: int) -> Ragged:

@@ -11,12 +11,12 @@ from posgeom.corpus.engines.chunks import ChunkCache
 from posgeom.corpus.engines.reference import Reference
 from posgeom.corpus.engines.selfcheck import adversarial_texts, check_engine, crashes_as_errors
 from posgeom.corpus.engines.spaces import (
-    boundaries,
+    comes_apart_before_spaces,
     punctuation_boundaries,
     split_pattern,
     splits_at_punctuation,
-    splits_before_spaces,
     steps,
+    without_prepended_marks,
 )
 from posgeom.errors import TokenizerError
 from posgeom.messages import shown
@@ -41,8 +41,15 @@ def _fastokens(definition: str, _: Reference) -> Engine:
 
 
 def _chunks(definition: str, reference: Reference) -> Engine:
-    fine = splits_at_punctuation(json.loads(definition))
-    return ChunkCache(reference, punctuation_boundaries if fine else boundaries)
+    parsed = json.loads(definition)
+    if splits_at_punctuation(parsed):
+        return ChunkCache(reference, punctuation_boundaries)
+    plain, prepended = without_prepended_marks(parsed)
+    if not prepended:
+        return ChunkCache(reference)
+    from tokenizers import Tokenizer  # here, because `import posgeom` stays light
+
+    return ChunkCache(Reference(Tokenizer.from_str(json.dumps(plain))), prepended=prepended.encode())
 
 
 _ENGINES: dict[str, Callable[[str, Reference], Engine]] = {
@@ -166,7 +173,7 @@ def _obstacle(definition: Mapping[str, Any], reference: Reference, added: AddedT
         return "which draws its merges at random"
     if not reference.surrounds:
         return "whose special tokens stand inside its content"
-    if not splits_before_spaces(definition):
+    if not comes_apart_before_spaces(definition):
         return "which is not known to split its text at spaces"
     if not added.are_plain:
         return "whose added tokens are looked for in the normalised text"

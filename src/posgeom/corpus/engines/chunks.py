@@ -19,18 +19,24 @@ MAX_ITEMS = 16_000_000
 
 
 class ChunkCache(Engine):
-    """The reference, asked once for each distinct chunk; for tokenizers of which `splits_before_spaces` holds.
+    """The reference, asked once for each distinct chunk; for tokenizers of which `comes_apart_before_spaces` holds.
 
     Parameters
     ----------
     reference : Reference
     find_boundaries : callable
         Gives the offsets at which UTF-8 may be taken apart.
+    prepended : bytes
+        UTF-8 to put before every document that is not empty.
     """
 
     def __init__(
-        self, reference: Reference, find_boundaries: Callable[[bytes], NDArray[np.int64]] = boundaries
+        self,
+        reference: Reference,
+        find_boundaries: Callable[[bytes], NDArray[np.int64]] = boundaries,
+        prepended: bytes = b"",
     ) -> None:
+        self._prepended = prepended
         self._find_boundaries = find_boundaries
         self.name = f"chunks, {reference.name}"
         self._reference = reference
@@ -41,6 +47,8 @@ class ChunkCache(Engine):
         """Look up every chunk, and put the ids together."""
         import pyarrow as pa
 
+        if self._prepended:
+            texts = Texts.from_pieces([self._prepended + piece if piece else piece for piece in texts.pieces()])
         data, offsets = texts.contiguous()
         if not data:
             return np.zeros(len(texts), np.int64), np.empty(0, np.int64)

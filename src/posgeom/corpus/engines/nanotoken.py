@@ -18,6 +18,8 @@ class Nanotoken(Engine):
         A ``tokenizer.json`` without padding and truncation.
     """
 
+    stops_early = True
+
     def __init__(self, definition: str) -> None:
         import nanotoken
 

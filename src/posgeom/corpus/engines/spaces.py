@@ -34,9 +34,10 @@ _KEEPING_NORMALIZERS = {"NFC", "NFD", "NFKC", "NFKD", "Lowercase"}
 _DELETING_NORMALIZERS = {"BertNormalizer", "StripAccents"}
 _INNER_BEHAVIORS = {"Isolated", "Contiguous", "Removed"}
 
-_MARK = "\u2581"
+MARK = "\u2581"
+"""What stands for a space in tokens of the SentencePiece kind."""
 # The mark is no white space, but a text that holds it has it where others have a space.
-_WIDE_SPACES = [c.encode() for c in f"\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000{_MARK}"]
+_WIDE_SPACES = [c.encode() for c in f"\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000{MARK}"]
 _WIDE_SPACES += [chr(c).encode() for c in range(0x2000, 0x200B)]
 _TWO_BYTES, _THREE_BYTES = (
     np.array([int.from_bytes(c, "big") for c in _WIDE_SPACES if len(c) == size]) for size in (2, 3)
@@ -44,7 +45,7 @@ _TWO_BYTES, _THREE_BYTES = (
 _SPACE, _DELETE, _ASCII = 0x20, 0x7F, 0x80
 _IS_PUNCTUATION = np.isin(np.arange(256), list(string.punctuation.encode()))
 _INNER_BOUNDARY = re.compile(r"\S ")
-_INNER_MARK = re.compile(f"[^{_MARK}]{_MARK}")
+_INNER_MARK = re.compile(f"[^{MARK}]{MARK}")
 _WHOLE_WORD_OPTIONS = ("dropout", "ignore_merges", "continuing_subword_prefix", "end_of_word_suffix")
 # No normalizer that is allowed here makes a space of these, but for the first, which is at the token's start.
 _STAYS_WHOLE = re.compile(r"[ -~]?[!-~]*")
@@ -130,26 +131,77 @@ def settles_before_spaces(definition: Mapping[str, Any]) -> bool:
     pieces = [piece if isinstance(piece, str) else str(piece[0]) for piece in vocabulary]
     return (
         _marks_spaces(definition)
-        and _MARK in pieces
+        and MARK in pieces
         and not any(_INNER_MARK.search(piece) for piece in pieces)
         and not any(_may_span_a_boundary(token, is_normalised=True) for token in added)
     )
 
 
+def comes_apart_before_spaces(definition: Mapping[str, Any]) -> bool:
+    """Whether what stands between spaces after non-spaces has tokens of its own, whatever stands around it.
+
+    Merges do not see each other across a place that none of them crosses. The best path of a unigram model has its
+    parts there too; but of paths that score alike it takes one by the rounding of sums that begin where the text does.
+
+    Parameters
+    ----------
+    definition : mapping
+        A ``tokenizer.json``.
+
+    Returns
+    -------
+    bool
+        False where that is not known. A mark that its normalizer prepends is the first part's alone, see
+        `without_prepended_marks`.
+    """
+    return splits_before_spaces(definition) or (
+        definition["model"].get("type") == "BPE" and settles_before_spaces(definition)
+    )
+
+
+def without_prepended_marks(definition: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """A tokenizer that prepends nothing, and what is to be prepended to every text that is not empty instead.
+
+    Parameters
+    ----------
+    definition : mapping
+        A ``tokenizer.json`` of which `comes_apart_before_spaces` holds.
+
+    Returns
+    -------
+    dict
+        A ``tokenizer.json``.
+    str
+    """
+    normalizers = steps(definition.get("normalizer"), "normalizers")
+    others = [step for step in normalizers if step.get("type") != "Prepend"]
+    normalizer = {"type": "Sequence", "normalizers": others} if others else None
+    return {**definition, "normalizer": normalizer}, MARK * (len(normalizers) - len(others))
+
+
+def only_marks_spaces(definition: Mapping[str, Any]) -> bool:
+    """Whether its normalizers do nothing but put marks for spaces, and before a text."""
+    return all(map(_is_marking, steps(definition.get("normalizer"), "normalizers")))
+
+
+def _is_marking(step: Mapping[str, Any]) -> bool:
+    if step.get("type") == "Prepend":
+        return bool(step.get("prepend") == MARK)
+    return step.get("type") == "Replace" and (step.get("pattern"), step.get("content")) == ({"String": " "}, MARK)
+
+
 def _marks_spaces(definition: Mapping[str, Any]) -> bool:
     """Whether spaces become the mark, and nothing else is done that could join what stands around one."""
+    normalizers = steps(definition.get("normalizer"), "normalizers")
     splits = steps(definition.get("pre_tokenizer"), "pretokenizers")
-    others, n_marking = set(), 0
-    for step in steps(definition.get("normalizer"), "normalizers"):
-        if step.get("type") == "Replace" and (step.get("pattern"), step.get("content")) == ({"String": " "}, _MARK):
-            n_marking += 1
-        else:
-            others.add(step.get("type"))
+    others = {step.get("type") for step in normalizers if not _is_marking(step)}
+    is_marked = any(_is_marking(step) and step.get("type") == "Replace" for step in normalizers)
     if [step.get("type") for step in splits] == ["Metaspace"]:
-        n_marking += splits[0].get("replacement", _MARK) == _MARK
-    elif splits:
-        return False
-    return n_marking > 0 and others <= _KEEPING_NORMALIZERS | {"Prepend"}
+        is_marked |= splits[0].get("replacement", MARK) == MARK
+    elif others or any((step.get("type"), step.get("pattern")) != ("Split", {"String": " "}) for step in splits):
+        # A split at spaces finds none that is left; but another normalizer may have made one.
+        is_marked &= not splits
+    return is_marked and others <= _KEEPING_NORMALIZERS
 
 
 def _may_span_a_boundary(added: Mapping[str, Any], *, is_normalised: bool) -> bool:
