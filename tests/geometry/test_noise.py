@@ -9,7 +9,7 @@ import pytest
 from posgeom.geometry.build import geometry
 from posgeom.geometry.distance_matrix import upper_pairs
 from posgeom.geometry.fold_pairs import FoldPairs, choose_blocks, fold_pairs
-from posgeom.geometry.noise import NoiseModel, noise_model, order_two_variance, unbiased_root
+from posgeom.geometry.noise import NoiseModel, noise_model, order_two_variance
 from posgeom.studies.synthetic import sample_counts
 from tests.conftest import make_counts
 
@@ -109,44 +109,39 @@ def test_fewer_blocks_are_noisier() -> None:
     np.testing.assert_array_equal(bare.roots(np.array([-1.0] * 5 + [4.0] * 5)), [0.0] * 5 + [2.0] * 5)
 
 
-def test_the_bias_of_the_root() -> None:
-    z = np.linspace(-8, 8, 4001)
-    weight = np.exp(-(z**2) / 2)
-    weight /= weight.sum()
-    plain, ours = [], []
-    for truth in np.linspace(0, 30, 121):
-        ours.append(weight @ unbiased_root(truth + z) - np.sqrt(truth))
-        plain.append(weight @ np.sqrt(np.maximum(truth + z, 0)) - np.sqrt(truth))
-    found, truths = np.abs(ours), np.linspace(0, 30, 121)
-    assert plain[0] == pytest.approx(0.411, abs=1e-3)  # what the correction is for
-    assert found[0] == pytest.approx(0.165, abs=1e-3)
-    assert found[1:].max() < 0.1
-    assert found[truths >= 3].max() < 0.01
-    assert np.abs(ours).sum() < np.abs(plain).sum()
-
-
 def test_slopes_of_the_roots() -> None:
     model = NoiseModel(np.array([0.0, 1e-6, 1e-6, 1e-6]), np.zeros(4), 8)
     squared = np.array([0.04, 0.0, 5e-3, 0.09])
     found = model.root_slopes(squared)
     assert found[0] == pytest.approx(0.5 / 0.2, rel=0.02)  # no noise: the root itself, over a wide step
-    step = 1e-3 * 1e-3
-    expected = (model.roots(squared + step) - model.roots(squared - step)) / (2 * step)
-    assert found[1] == pytest.approx(float(expected[1]), rel=0.3)  # piecewise linear where there is little but noise
+    expected = (model.roots(squared + 1e-3) - model.roots(squared - 1e-3)) / 2e-3
+    assert found[1] == pytest.approx(float(expected[1]))  # over a deviation on both sides
     assert found[3] == pytest.approx(0.5 / 0.3, rel=1e-3)
     assert model.root_slopes(np.zeros(4))[0] == 0
 
 
-def test_the_root_far_out() -> None:
-    large = np.array([50.0, 1e3, 1e6])
-    np.testing.assert_allclose(unbiased_root(large), np.sqrt(large), rtol=1e-3)
-    around = unbiased_root(np.array([16 - 1e-6, 16 + 1e-6]))
-    assert around[0] == pytest.approx(around[1], abs=0.02)
-    low = unbiased_root(np.array([-1e9, -100.0, -6.0]))
-    assert (low == low[0]).all()
-    inner = unbiased_root(np.linspace(3, 40, 400))
-    assert (np.diff(inner) > 0).all()
-    assert np.isfinite(unbiased_root(np.linspace(-10, 50, 999))).all()
+def test_how_fast_noise_grows() -> None:
+    assert NoiseModel(np.zeros(3), np.ones(3), 8).growth == 0
+    model = NoiseModel(np.array([0.0, 4e-6, 4e-6]), np.array([9.0, 3e-4, 3e-4]), 8)
+    assert model.growth == pytest.approx(0.15)
+
+
+def test_the_deviation_is_known_better_than_by_means_alone() -> None:
+    """Where there is little but noise, products of two blocks say how large it is, by their own variance."""
+    rng = np.random.default_rng(11)
+    truth = np.tile(rng.dirichlet(np.full(60, 0.5)), (6, 1))
+    modelled, by_means = [], []
+    for _ in range(60):
+        pairs = fold_pairs(
+            sample_counts(truth, np.full(6, 800), n_folds=10, rng=rng), np.arange(6), [(k,) for k in range(10)], 50
+        )
+        assert pairs is not None
+        model = noise_model(pairs)
+        assert model is not None
+        modelled.append(model.deviations(pairs.mean, 10).mean() ** 2)
+        by_means.append(order_two_variance(pairs.kernel, 10)[1].mean())
+    assert np.mean(modelled) == pytest.approx(np.mean(by_means), rel=0.15)
+    assert np.std(modelled) < 0.5 * np.std(by_means)
 
 
 def test_corrected_distances_are_free_of_bias_where_plain_roots_are_not() -> None:

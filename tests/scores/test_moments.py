@@ -10,8 +10,8 @@ from posgeom.scores.moments import (
     SCORES,
     Moments,
     pearson_of_moments,
-    pearson_slopes,
     scores_of_moments,
+    slopes_of_moments,
     stress_of_moments,
 )
 from posgeom.scores.stress import stress_of_pairs
@@ -33,18 +33,31 @@ def test_exact_distances_have_the_scores_of_residuals() -> None:
 
 
 @pytest.mark.parametrize("factor", [1e-5, 1.0, 3e4])
-def test_slopes_of_the_correlation(factor: float) -> None:
+def test_slopes(factor: float) -> None:
     rng = np.random.default_rng(4)
     moments = Moments.of_pairs(factor * rng.random((3, 300)), *(rng.random(300) + 0.1,) * 2)
     moments = replace(moments, d2=moments.d**2 + 0.05)
-    for field, slope in zip(("ed", "d", "d2"), pearson_slopes(moments), strict=True):
+    slopes = slopes_of_moments(moments)
+    for field, slope in (("ed", slopes.by_ed), ("d", slopes.by_d), ("d2", slopes.by_d2)):
         step = 1e-6 * np.mean(getattr(moments, field))
         up, down = (
-            pearson_of_moments(replace(moments, **{field: getattr(moments, field) + sign * step})) for sign in (1, -1)
+            scores_of_moments(replace(moments, **{field: getattr(moments, field) + sign * step})) for sign in (1, -1)
         )
-        np.testing.assert_allclose(slope, (up - down) / (2 * step), rtol=1e-6)
-    undefined = pearson_slopes(replace(moments, d2=moments.d**2))
-    assert all(np.isnan(slope).all() for slope in undefined)
+        scale = np.abs(scores_of_moments(moments)) / step
+        np.testing.assert_allclose(slope / scale, (up - down) / (2 * step) / scale, rtol=1e-5, atol=1e-10)
+
+
+def test_slopes_where_there_are_none() -> None:
+    e, d = np.array([[1.0, 2.0, 3.0]]), np.array([0.3, 0.4, 0.5])
+    flat = slopes_of_moments(replace(Moments.of_pairs(e, d, d**2), d2=0.16))
+    assert np.isnan(flat.by_ed[4]).all()  # no spread, no correlation
+    exact = slopes_of_moments(Moments.of_pairs(e, e[0], e[0] ** 2))
+    assert np.isnan(exact.by_ed[3]).all()  # a root of nothing
+    assert np.isfinite(exact.by_ed[:3]).all()
+    opposed = slopes_of_moments(Moments.of_pairs(e, -d, d**2))
+    assert np.isnan(opposed.by_ed[1:3]).all()  # stuck at 1
+    none = slopes_of_moments(Moments.of_pairs(e, d * 0, np.full(3, -0.1)))
+    assert np.isnan(none.by_ed[:3]).all()
 
 
 def test_a_score_does_not_depend_on_what_is_scored_beside_it() -> None:

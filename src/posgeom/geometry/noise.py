@@ -1,28 +1,23 @@
 """Sampling noise of cross-validated squared distances, and distances whose sums are free of its bias.
 
-The square root of a noisy number is biased: sqrt(max(x, 0)) is above 0 on average where the truth is 0, and its square
-is not the estimate that was unbiased. Scores are made of three sums over pairs, of D, of e D and of D^2; the last is
-unbiased as it stands, signs included, and for the first two a root is used whose expectation is nearer to the true
-root: in roots of the noise's standard deviation, to 0.26 at exactly 0 (a clipped root is 0.41 too large there), to less
-than 0.1 elsewhere, and to 0.01 from three deviations on.
+Scores are made of three sums over pairs, of D, of e D and of D^2. The last is unbiased as it stands, signs included;
+for the first two a root is used whose expectation is nearer to the true root, see `unbiased_root`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.geometry.fold_pairs import ENOUGH_BLOCKS, FoldPairs
+from posgeom.geometry.unbiased_root import unbiased_root
 
 FEWEST_POSITIONS = 4
 """Positions that the noise of their pairs can be told apart from."""
-_RIDGE = 0.003
-"""Weight of the variance of the root against its squared bias: more is steadier and less exact near 0."""
-_FROM, _SERIES_FROM = -6.0, 16.0
 _LEAST_SHARE = 0.05
 _ROUND_OFF = 1e-28
 """Variance, in squared distances, that is none at all."""
@@ -47,6 +42,13 @@ def order_two_variance(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.
     ndarray of float, shape (k,)
         May be negative, being unbiased.
     """
+    mean, squared_mean, shared, second_moment = _moments(kernel, n)
+    variance = 2 / (n * (n - 1)) * (2 * (n - 2) * (shared - squared_mean) + second_moment - squared_mean)
+    return mean, np.asarray(variance)
+
+
+def _moments(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.float64], ...]:
+    """Mean of a kernel, and means of products of two terms that share no block, that share one, and of one's square."""
     sums = np.zeros((n, kernel.shape[1]))
     squares = np.zeros(kernel.shape[1])
     for row, (f, g) in zip(kernel, combinations(range(n), 2), strict=True):
@@ -56,11 +58,13 @@ def order_two_variance(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.
     total = sums.sum(axis=0) / 2
     adjacent = np.einsum("fk,fk->k", sums, sums) - 2 * squares  # without a copy of their squares
     apart = 4 * total**2 - 4 * adjacent - 4 * squares
-    second_moment = squares / (n * (n - 1) / 2)
-    shared = adjacent / (n * (n - 1) * (n - 2))
-    squared_mean = apart / (n * (n - 1) * (n - 2) * (n - 3))
-    variance = 2 / (n * (n - 1)) * (2 * (n - 2) * (shared - squared_mean) + second_moment - squared_mean)
-    return total / (n * (n - 1) / 2), np.asarray(variance)
+    n_pairs = n * (n - 1) / 2
+    return (
+        total / n_pairs,
+        apart / (n * (n - 1) * (n - 2) * (n - 3)),
+        adjacent / (n * (n - 1) * (n - 2)),
+        squares / n_pairs,
+    )
 
 
 def order_two_error(
@@ -120,14 +124,15 @@ def _between_extremes(variance: NDArray[np.float64], jackknife: NDArray[np.float
 class NoiseModel:
     """Sampling variance of squared distances, smoothed over pairs.
 
-    The variance of a single pair is estimated from few blocks and is noisy itself, which would bias the root. So it is
-    fitted as a part that would be there without any distance, additive over the two positions, and the part that
-    resolved tokens have, (d^2 - d^4 / 4) (1 / N_i + 1 / N_j) for Hellinger distances of multinomial samples.
+    An estimate of the variance of one pair is noisy itself, and errs together with the distance, which biases the root.
+    So it is made of a part that would be there without any distance, additive over the two positions, and the part
+    that resolved tokens have, (d^2 - d^4 / 4) (1 / N_i + 1 / N_j) for Hellinger distances of multinomial samples.
 
     Attributes
     ----------
     floor : ndarray of float, shape (n_pairs,)
-        The first part, for all blocks; 0 for pairs that are the same point whatever the sample.
+        The first part, for all blocks; 0 for pairs that are the same point whatever the sample. From how much the
+        products of two blocks vary, which says it better than how much their means do: that has the second part too.
     slope : ndarray of float, shape (n_pairs,)
         1 / N_i + 1 / N_j, times `scale`.
     n_blocks : int
@@ -139,6 +144,14 @@ class NoiseModel:
     slope: NDArray[np.float64]
     n_blocks: int
     scale: float = 1.0
+
+    @cached_property
+    def growth(self) -> float:
+        """How fast the variance grows with the squared distance, see `unbiased_root`; typical over pairs."""
+        noisy = self.floor > 0
+        if not noisy.any():
+            return 0.0
+        return float(np.median(self.slope[noisy]) / np.sqrt(np.median(self.floor[noisy])))
 
     def deviations(self, squared: NDArray[np.float64], n_used: int) -> NDArray[np.float64]:
         """Standard deviation of squared distances that `n_used` of the blocks gave, shape (n_pairs,)."""
@@ -162,10 +175,15 @@ class NoiseModel:
         deviation = self.deviations(squared, n_used or self.n_blocks)
         noisy = deviation > 0
         in_deviations = np.divide(squared, deviation, out=np.zeros(squared.shape), where=noisy)
-        return np.where(noisy, np.sqrt(deviation) * unbiased_root(in_deviations), np.sqrt(np.maximum(squared, 0)))
+        return np.where(
+            noisy, np.sqrt(deviation) * unbiased_root(in_deviations, self.growth), np.sqrt(np.maximum(squared, 0))
+        )
 
     def root_slopes(self, squared: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Derivative of `roots` by the squared distances, over half a standard deviation; shape (n_pairs,).
+        """Derivative of `roots` by the squared distances, over two standard deviations; shape (n_pairs,).
+
+        Where there is little but noise, `roots` is far from linear, and what noise does to its sums is told by how it
+        rises on average.
 
         Parameters
         ----------
@@ -176,7 +194,7 @@ class NoiseModel:
         ndarray of float, shape (n_pairs,)
             0 where a pair is the same point.
         """
-        step = self.deviations(squared, self.n_blocks) / 4
+        step = self.deviations(squared, self.n_blocks)
         step = np.where(step > 0, step, np.abs(squared) / 4)
         rise = self.roots(squared + step) - self.roots(squared - step)
         return np.divide(rise, 2 * step, out=np.zeros(squared.shape), where=step > 0)
@@ -202,69 +220,24 @@ def noise_model(pairs: FoldPairs) -> NoiseModel | None:
     m = pairs.sample_sizes.size
     if pairs.n_blocks < ENOUGH_BLOCKS or m < FEWEST_POSITIONS:
         return None
-    squared, variance = order_two_variance(pairs.kernel, pairs.n_blocks)
+    n = pairs.n_blocks
+    squared, squared_mean, _, second_moment = _moments(pairs.kernel, n)
     same_point = ~pairs.kernel.any(axis=0)  # positions without data, say: such pairs tell nothing of the noise
     if same_point.all():
-        return None
-    least = _LEAST_SHARE * float(np.median(variance[~same_point]))
-    if not least > 0:
-        # With few blocks and little but noise, half of the estimates can be negative; that of noise alone cannot.
-        variance = pairs.kernel.var(axis=0, ddof=1) / len(pairs.kernel)
-        least = _LEAST_SHARE * float(np.median(variance[~same_point]))
-    if not least > _ROUND_OFF * float(np.abs(squared).max()) ** 2:
         return None
     first, second = np.triu_indices(m, 1)
     share = np.where(pairs.sample_sizes > 0, 1 / np.maximum(pairs.sample_sizes, 1), 0)
     slope = pairs.scale * (share[first] + share[second])
-    rest = variance - slope * _resolved(squared, pairs.scale)
-    sums = np.bincount(first, rest, m) + np.bincount(second, rest, m)
-    effect = (sums - rest.sum() / (m - 1)) / (m - 2)  # least squares of an additive table without diagonal
+    # The variance of one term is that of noise alone and n / 2 times what resolved tokens give the mean of all.
+    alone = 2 / (n * (n - 1)) * (second_moment - squared_mean - n / 2 * slope * _resolved(squared, pairs.scale))
+    least = _LEAST_SHARE * float(np.median(alone[~same_point]))
+    if not least > 0:
+        # Where distances stand far out of their noise, half of the estimates can be negative; this cannot.
+        alone = pairs.kernel.var(axis=0, ddof=1) / len(pairs.kernel)
+        least = _LEAST_SHARE * float(np.median(alone[~same_point]))
+    if not least > _ROUND_OFF * float(np.abs(squared).max()) ** 2:
+        return None
+    sums = np.bincount(first, alone, m) + np.bincount(second, alone, m)
+    effect = (sums - alone.sum() / (m - 1)) / (m - 2)  # least squares of an additive table without diagonal
     floor = np.maximum(effect[first] + effect[second], least)
     return NoiseModel(np.where(same_point, 0, floor), slope, pairs.n_blocks, pairs.scale)
-
-
-def unbiased_root(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A function g with E g(t + z) close to sqrt(t) for t >= 0 and z standard normal.
-
-    No function attains it exactly, since a root has no power series at 0. Below 16, g is piecewise linear and minimises
-    squared bias plus a little variance; above, it is the Taylor series of the root.
-
-    Parameters
-    ----------
-    x : ndarray of float
-        In standard deviations of the noise.
-
-    Returns
-    -------
-    ndarray of float
-    """
-    knots, values = _root_table()
-    large = np.maximum(x, _SERIES_FROM)
-    return np.asarray(np.where(x >= _SERIES_FROM, np.sqrt(large) + large**-1.5 / 8, np.interp(x, knots, values)))
-
-
-@cache
-def _root_table() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    knots = np.concatenate([np.linspace(_FROM, 8, 57), np.linspace(8, _SERIES_FROM, 17)[1:]])
-    truths = np.concatenate([np.linspace(0, 1, 21) ** 2, np.linspace(1, 8, 50)[1:], np.linspace(8, 20, 40)[1:]])
-    z = np.linspace(-7, 7, 561)
-    weight = np.exp(-(z**2) / 2)
-    weight /= weight.sum()
-    step = np.identity(knots.size)
-    mean = np.empty((truths.size, knots.size))  # E of each knot's hat function
-    beyond = np.empty(truths.size)  # E of the series where it takes over
-    second = np.zeros((knots.size, knots.size))
-    for i, truth in enumerate(truths):
-        x = truth + z
-        is_beyond = x >= _SERIES_FROM
-        hats = np.stack([np.interp(x, knots, hat) for hat in step], axis=1)
-        hats[is_beyond] = 0
-        large = np.maximum(x, _SERIES_FROM)
-        mean[i] = weight @ hats
-        beyond[i] = weight @ np.where(is_beyond, np.sqrt(large) + large**-1.5 / 8, 0)
-        second += hats.T @ (weight[:, None] * hats)
-    roots = np.sqrt(truths)
-    curvature = np.diff(step, 2, axis=0)
-    normal = mean.T @ mean + _RIDGE * second + 1e-6 * truths.size * curvature.T @ curvature
-    values = np.linalg.solve(normal, mean.T @ (roots - beyond) + _RIDGE * mean.T @ roots)
-    return knots, np.asarray(values)

@@ -87,13 +87,32 @@ def scores_of_moments(moments: Moments) -> NDArray[np.float64]:
     return np.stack([*(stress[name] for name in SCORES[:4]), pearson_of_moments(moments)])
 
 
-def pearson_slopes(
-    moments: Moments,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Derivatives of `pearson_of_moments` by `ed`, `d` and `d2`, each of shape (n_encodings,); NaN if undefined."""
-    spread_e, spread_d = moments.e2 - moments.e**2, moments.d2 - moments.d**2
-    correlation = pearson_of_moments(moments)
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """Derivatives of the scores `SCORES` by moments, each of shape (n_scores, n_encodings); NaN where undefined."""
+
+    by_ed: NDArray[np.float64]
+    by_d: NDArray[np.float64]
+    by_d2: NDArray[np.float64]
+
+
+def slopes_of_moments(moments: Moments) -> Slopes:
+    """How the scores of `scores_of_moments` change with the moments of a geometry; NaN too where they have a kink."""
+    e, e2, ed, d, d2 = moments.e, moments.e2, moments.ed, moments.d, moments.d2
+    scores = dict(zip(SCORES, scores_of_moments(moments), strict=True))
+    zero = np.where(np.isnan(scores["scale"]), np.nan, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        by_ed = np.where(np.isnan(correlation), np.nan, 1 / np.sqrt(spread_e * spread_d))
-        by_d2 = -correlation / (2 * spread_d)
-    return by_ed, -moments.e * by_ed - 2 * moments.d * by_d2, by_d2
+        in_stress_1 = np.where(scores["stress_1"] > 0, 1 / (e2 * scores["stress_1"]), np.nan)
+        in_pearson = 1 / np.sqrt((e2 - e**2) * (d2 - d**2))
+        pearson_by_d2 = -scores["pearson"] / (2 * (d2 - d**2))
+        rows = {
+            "raw": (np.full(e2.shape, -2 / d2), zero, (2 * ed - e2) / d2**2),
+            "scaled": (-2 * ed / (e2 * d2), zero, ed**2 / (e2 * d2**2)),
+            "scale": (1 / e2, zero, zero),
+            "stress_1": (-in_stress_1, zero, in_stress_1 / 2),
+            "pearson": (in_pearson, -e * in_pearson - 2 * d * pearson_by_d2, pearson_by_d2),
+        }
+    by_ed, by_d, by_d2 = (
+        np.stack([np.where(np.isnan(scores[name] + zero), np.nan, rows[name][k]) for name in SCORES]) for k in range(3)
+    )
+    return Slopes(by_ed, by_d, by_d2)

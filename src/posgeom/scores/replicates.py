@@ -17,7 +17,7 @@ from posgeom.geometry.noise import NoiseModel
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.correlation import pearson, tied_ranks
 from posgeom.scores.interval import Interval, Leaving, bootstrap_intervals, bootstrap_weights
-from posgeom.scores.moments import Moments, pearson_slopes, scores_of_moments
+from posgeom.scores.moments import SCORES, Moments, scores_of_moments, slopes_of_moments
 from posgeom.seeds import make_rng
 from posgeom.threads import thread_map
 
@@ -179,24 +179,26 @@ class _Scoring:
     def terms(self, pairs: FoldPairs, noise: NoiseModel | None) -> NDArray[np.float64]:
         """What each pair of blocks changes to first order, shape (n_terms, n_scores, n_encodings).
 
-        NaN for all but Pearson's correlation: Spearman's is not smooth, and the jackknife is right for stress.
+        NaN for Spearman's correlation, which is not smooth.
         """
         squared = pairs.mean
         if noise is None:
             roots = np.sqrt(np.maximum(squared, 0))
-            slopes = np.divide(0.5, roots, out=np.zeros(roots.shape), where=roots > 0)
+            rises = np.divide(0.5, roots, out=np.zeros(roots.shape), where=roots > 0)
         else:
-            roots, slopes = noise.roots(squared), noise.root_slopes(squared)
+            roots, rises = noise.roots(squared), noise.root_slopes(squared)
         moments, n_pairs = self._moments.against(roots, squared), squared.size
 
         def changes(weights: NDArray[np.float64]) -> NDArray[np.float64]:
             return np.asarray(pairs.kernel @ weights - squared @ weights) / n_pairs
 
-        in_ed = np.stack([changes(row * slopes) for row in self._distances], axis=1)
-        in_d, in_d2 = changes(slopes), changes(np.ones(n_pairs))
-        by_ed, by_d, by_d2 = pearson_slopes(moments)
+        in_ed = np.stack([changes(row * rises) for row in self._distances], axis=1)
+        in_d, in_d2 = changes(rises), changes(np.ones(n_pairs))
+        slopes = slopes_of_moments(moments)
         out = np.full((len(in_d), len(FIELDS), len(self._distances)), np.nan)
-        out[:, FIELDS.index("pearson")] = in_ed * by_ed + in_d[:, None] * by_d + in_d2[:, None] * by_d2
+        out[:, : len(SCORES)] = (
+            in_ed[:, None] * slopes.by_ed + in_d[:, None, None] * slopes.by_d + in_d2[:, None, None] * slopes.by_d2
+        )
         return out
 
 

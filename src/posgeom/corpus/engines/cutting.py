@@ -44,7 +44,8 @@ class Cutter:
         """
         numbers, pending = np.arange(len(texts)), texts
         limits = np.full(len(texts), int(self.bytes_per_token * n_tokens))
-        parts, least_growth = [], _LEAST_GROWTH
+        parts: list[tuple[NDArray[np.int64], Ragged]] = []
+        least_growth: float = _LEAST_GROWTH
         while True:
             short, is_cut = cut(pending, limits)
             found = encode(short)
