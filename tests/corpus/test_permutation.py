@@ -1,4 +1,5 @@
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +12,9 @@ from posgeom.corpus.permutation import permute_in_documents
 SMALL, LARGE = 1 << 18, 1 << 21  # one id space on either side of the packed form
 
 
-def permute(tokens: NDArray[np.int64], lengths: list[int], id_space: int, **settings: int) -> NDArray[np.int64]:
+def permute(tokens: NDArray[np.int64], lengths: list[int], id_space: int, **settings: Any) -> NDArray[Any]:
     digests = np.arange(len(lengths), dtype=np.uint64) * np.uint64(0xDEADBEEFCAFE)
-    chosen = {"replicate": 0, "seed": 0} | settings
+    chosen: dict[str, Any] = {"replicate": 0, "seed": 0} | settings
     return permute_in_documents(tokens, np.array(lengths), digests, id_space=id_space, **chosen)
 
 
@@ -26,6 +27,9 @@ def test_each_document_keeps_its_tokens(id_space: int, monkeypatch: pytest.Monke
     for size, end in zip(lengths, ends, strict=True):
         assert sorted(whole[end - size : end]) == sorted(tokens[end - size : end])
     assert (whole != tokens).mean() > 0.9
+    narrow = permute(tokens, lengths, id_space, dtype=np.uint32)
+    assert narrow.dtype == np.uint32
+    np.testing.assert_array_equal(narrow, whole)
     monkeypatch.setattr(permutation, "_DOCUMENTS_AT_ONCE", 2)
     np.testing.assert_array_equal(permute(tokens, lengths, id_space), whole)
 

@@ -4,6 +4,8 @@ The permutation of a document is drawn from a hash of its text, the seed and the
 on order, partitioning or number of workers.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +23,8 @@ def permute_in_documents(
     id_space: int,
     replicate: int,
     seed: int,
-) -> NDArray[np.int64]:
+    dtype: type[np.integer[Any]] = np.int64,
+) -> NDArray[Any]:
     """Tokens in a random order inside each document.
 
     Every order is equally likely, but for ties of 32-bit random numbers (once in 2^32 pairs).
@@ -37,14 +40,16 @@ def permute_in_documents(
         Upper bound of the ids.
     replicate, seed : int
         Which of many independent permutations.
+    dtype : type
+        Of the result; the ids fit in it.
 
     Returns
     -------
-    ndarray of int64, shape (sum of lengths,)
+    ndarray, shape (sum of lengths,)
     """
     stream = _mix(np.array([seed % 2**64], np.uint64) * _GOLDEN + np.uint64(replicate))
     seeds = _mix(digests ^ stream)
-    out = np.empty_like(tokens)
+    out = np.empty(tokens.size, dtype)  # narrow at once, while a part is in the cache
     ends = np.cumsum(lengths)
     first = start = 0
     while first < lengths.size:

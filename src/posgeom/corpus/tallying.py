@@ -222,15 +222,17 @@ def _tally(work: _Work, tokenizer: Tokenizer, settings: CountSettings, so_far: P
     cells *= kind(tokenizer.id_space)
     keys: list[Keys] = [cells + tokens.tokens.astype(kind)]
     for replicate in range(settings.null_replicates):
-        permuted = permute_in_documents(
+        permuted: Keys = permute_in_documents(
             tokens.tokens,
             tokens.lengths,
             digests,
             id_space=tokenizer.id_space,
             replicate=replicate,
             seed=settings.seed,
+            dtype=kind,
         )
-        keys.append(cells + permuted.astype(kind))
+        permuted += cells
+        keys.append(permuted)
     return _Tally(
         keys=keys,
         documents=np.bincount(folds, minlength=settings.n_folds).astype(np.int64),
