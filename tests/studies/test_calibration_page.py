@@ -14,11 +14,22 @@ ROWS = {
 }
 
 
+def test_the_intervals_cover() -> None:
+    study = json.loads((DOCS / "calibration.json").read_text())
+    covered = {
+        (row["scenario"], row["estimate"]): row["coverage"]
+        for row in study["rows"]
+        if row["coverage"] is not None and row["estimate"] != "limit of d^2"  # a bracket, not an interval
+    }
+    assert len(covered) == 33
+    assert {key: share for key, share in covered.items() if not 0.92 <= share <= 0.98} == {}
+
+
 def test_the_table_follows_the_study() -> None:
     page = (DOCS / "uncertainty.md").read_text()
     study = json.loads((DOCS / "calibration.json").read_text())
     found = {(row["scenario"], row["estimate"]): row for row in study["rows"]}
-    assert {row["n_replications"] for row in study["rows"]} == {200}
+    assert {row["n_replications"] for row in study["rows"]} == {500}
     for label, estimates in ROWS.items():
         cells = []
         for scenario in SCENARIOS:

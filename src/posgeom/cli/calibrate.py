@@ -25,11 +25,11 @@ EPILOG = """Examples:
 
 posgeom calibrate --replications 40
 
-posgeom calibrate --replications 200 --out calibration
+posgeom calibrate --replications 500 --seed 1 --out calibration
 
 posgeom calibrate --scenario none --replications 400
 
-A replication takes about a third of a second. docs/uncertainty.md has the result of 200."""
+A replication takes about a third of a second. docs/uncertainty.md has the result of 500."""
 
 
 def command(

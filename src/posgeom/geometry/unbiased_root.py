@@ -1,8 +1,8 @@
 """A root of noisy numbers whose expectation is the root of the truth.
 
 The square root of a noisy number is biased: sqrt(max(x, 0)) is above 0 on average where the truth is 0. What is used
-instead is right on average, in roots of the noise's standard deviation, to 0.07 at exactly 0 (a clipped root is 0.41
-too large there), to 0.15 below one deviation, 0.04 from there on, and 0.01 from three deviations on. Noise that grows
+instead is right on average, in roots of the noise's standard deviation, to 0.05 at exactly 0 (a clipped root is 0.41
+too large there), to 0.16 below one deviation, 0.04 from there on, and 0.01 from three deviations on. Noise that grows
 with the truth is allowed for: where its deviation is estimated from the number itself, the two err together.
 """
 
@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-_RIDGE, _AT_ZERO = 0.013, 20.0
+_RIDGE, _AT_ZERO = 0.013, 30.0
 """Weight of the variance of the root, and of its bias at exactly 0, against that of its squared bias anywhere."""
 _FROM, _SERIES_FROM = -6.0, 16.0
 _STEPS, _LEAST, _MOST = 4, -24, 12
