@@ -88,20 +88,23 @@ class DepthCurve:
         """A value for unlimited depth with a lower and an upper bound, or None with fewer than two points.
 
         The curve goes on in the resolved share towards 1, at most as steeply as between its last two points, and may
-        come down by what it can have overshot. The bounds also take in the sampling error of the last point. They are
-        a bracket, not a confidence interval: nothing in the data tells what tokens that are never seen would add.
+        come down by what it can have overshot. The bounds also take in sampling error: below, that of the last point;
+        above, what it grows to on the way. They are a bracket, not a confidence interval: nothing in the data tells
+        what tokens that are never seen would add.
         """
         if len(self.points) < 2:
             return None
         before, last = self.points[-2:]
         gained = last.self_affinity - before.self_affinity
         missing = max(1 - last.self_affinity, 0)
-        slope = (last.mean_squared - before.mean_squared) / gained if gained > 0 else 0.0
-        straight = last.mean_squared + slope * missing
+        steps = missing / gained if gained > 0 else 0.0
+        straight = last.mean_squared + steps * (last.mean_squared - before.mean_squared)
         low, high = min(straight, last.mean_squared), max(straight, last.mean_squared)
         low -= abs(low) * min(_OVERSHOOT * missing * last.self_affinity, 1)
-        reach = float(scipy.special.ndtri((1 + level) / 2)) * (last.standard_error or 0)
-        return (last.mean_squared + straight) / 2, low - reach, high + reach
+        error = last.standard_error or 0
+        grown = error + steps * max(error - (before.standard_error or error), 0)
+        reach = float(scipy.special.ndtri((1 + level) / 2))
+        return (last.mean_squared + straight) / 2, low - reach * error, high + reach * grown
 
 
 def depth_curve(counts: PositionCounts, geometry: Geometry, *, progress: ProgressHook = silent) -> DepthCurve | None:
