@@ -58,6 +58,8 @@ def test_slopes_where_there_are_none() -> None:
     assert np.isnan(opposed.by_ed[1:3]).all()  # stuck at 1
     none = slopes_of_moments(Moments.of_pairs(e, d * 0, np.full(3, -0.1)))
     assert np.isnan(none.by_ed[:3]).all()
+    nowhere = slopes_of_moments(Moments.of_pairs(e, d * 0, d * 0))
+    assert np.isnan([nowhere.by_ed, nowhere.by_d, nowhere.by_d2]).all()
 
 
 def test_a_score_does_not_depend_on_what_is_scored_beside_it() -> None:

@@ -98,7 +98,7 @@ class Slopes:
 
 def slopes_of_moments(moments: Moments) -> Slopes:
     """How the scores of `scores_of_moments` change with the moments of a geometry; NaN too where they have a kink."""
-    e, e2, ed, d, d2 = moments.e, moments.e2, moments.ed, moments.d, moments.d2
+    e, e2, ed, d, d2 = moments.e, moments.e2, moments.ed, moments.d, np.float64(moments.d2)
     scores = dict(zip(SCORES, scores_of_moments(moments), strict=True))
     zero = np.where(np.isnan(scores["scale"]), np.nan, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
