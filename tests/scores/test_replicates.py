@@ -15,7 +15,8 @@ from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.geometry.build import Geometry, geometry
 from posgeom.geometry.crossval import balanced_splits
 from posgeom.geometry.distance_matrix import upper_pairs
-from posgeom.scores.replicates import FIELDS, Replicates, has_blocks, replicate_scores
+from posgeom.scores.interval import Leaving
+from posgeom.scores.replicates import FIELDS, Replicates, share_of_halves, has_blocks, replicate_scores
 from posgeom.studies.synthetic import sample_counts, synthetic
 
 N = 10
@@ -137,6 +138,25 @@ def test_halves_of_few_blocks_have_scores_without_errors(n_folds: int, has_error
         assert set(found.intervals(0, 0.95)) == set(FIELDS)
         assert ("stress_scaled" in found.intervals(2, 0.95)) == has_errors
         assert np.isfinite(found.ceiling.full[:3]).all()
+
+
+@pytest.mark.parametrize("n", [6, 7, 10])
+def test_the_jackknife_of_what_halves_of_noise_say(n: int) -> None:
+    """The mean of products over pairs of the blocks of a half, all noise: blocks of the other half change nothing."""
+    rng, half, values, variances = np.random.default_rng(n), n // 2, [], []
+
+    def mean_product(x: np.ndarray) -> float:
+        gram = x @ x.T
+        return float(gram[np.triu_indices(len(x), 1)].mean())
+
+    for _ in range(800):
+        x = rng.normal(size=(half, 20))
+        value = mean_product(x)
+        one_out = [mean_product(np.delete(x, f, axis=0)) for f in range(half)] + [value] * (n - half)
+        made = Leaving(np.array([value]), np.array(one_out)[:, None], jackknife_share=share_of_halves(n))
+        values.append(value)
+        variances.append(made.standard_errors()[0] ** 2)
+    assert np.mean(variances) == pytest.approx(np.var(values), rel=0.15)
 
 
 def test_other_encodings_change_no_bit() -> None:

@@ -9,6 +9,10 @@ ROWS = {
     "mean d^2 at common depth": ["mean d^2"],
     "scaled stress: sinusoidal, ALiBi, random": [f"stress_scaled {e}" for e in ("sinusoidal", "alibi", "random")],
     "Pearson: sinusoidal, ALiBi, random": [f"pearson {e}" for e in ("sinusoidal", "alibi", "random")],
+    "raw stress: the same": [f"stress_raw {e}" for e in ("sinusoidal", "alibi", "random")],
+    "scale: the same": [f"scale {e}" for e in ("sinusoidal", "alibi", "random")],
+    "stress-1: the same": [f"stress_1 {e}" for e in ("sinusoidal", "alibi", "random")],
+    "noise ceiling: scaled stress, Pearson": ["noise ceiling, stress_scaled", "noise ceiling, pearson"],
     "difference of two scaled stresses": ["stress_scaled sinusoidal - alibi"],
     "bracket for unlimited text": ["limit of d^2"],
 }

@@ -68,7 +68,7 @@ def _moments(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.float64], 
 
 
 def order_two_error(
-    kernel: NDArray[np.float64], n: int, unbiased: float = 0.5
+    kernel: NDArray[np.float64], n: int, unbiased: NDArray[np.float64] | float = 0.5
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean of a kernel over pairs, and its standard error.
 
@@ -81,7 +81,7 @@ def order_two_error(
         Terms in the order of `itertools.combinations`.
     n : int
         Blocks, at least 4.
-    unbiased : float
+    unbiased : ndarray of float, shape (k,), or float
         Share of the unbiased variance; the rest is the jackknife's.
 
     Returns

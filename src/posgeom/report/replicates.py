@@ -15,7 +15,7 @@ from posgeom.messages import one_line, shown
 from posgeom.report.run import Run
 from posgeom.scores.comparison import Scored, column_of
 from posgeom.scores.interval import Leaving
-from posgeom.scores.replicates import FIELDS
+from posgeom.scores.replicates import FIELDS, UNBIASED_SHARES
 
 REPLICATES = "replicates.npz"
 
@@ -86,7 +86,7 @@ def read_scored(directory: Path, run: Run, score: str) -> list[Scored]:
 
 
 def _leaving(arrays: dict[str, NDArray[Any]], k: int) -> Leaving:
-    return Leaving(arrays["full"][k], arrays["one_out"][k], arrays["terms"][k])
+    return Leaving(arrays["full"][k], arrays["one_out"][k], arrays["terms"][k], UNBIASED_SHARES)
 
 
 def _read(path: Path) -> dict[str, NDArray[Any]] | None:

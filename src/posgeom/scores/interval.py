@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.noise import mean_with_error, order_two_error
 
-_UNBIASED_SHARE = 0.8
-"""Of the variance of linearised terms, where intervals covered best on corpora of known truth."""
 MANY_BLOCKS = 15
 """Blocks from which the bootstrap draws Poisson weights."""
 
@@ -58,11 +56,18 @@ class Leaving:
     terms : ndarray of float or None, shape (n (n - 1) / 2, k)
         What each pair of blocks, in the order of `itertools.combinations`, changes to first order, times the number of
         pairs; with mean 0. None, or NaN, where that is not known, and the jackknife is used.
+    unbiased_share : ndarray of float, shape (k,), or float
+        How much of the variance that terms give is the unbiased one; the rest is the jackknife's, see
+        `order_two_error`.
+    jackknife_share : float
+        How much of the jackknife's variance is taken where there are no terms.
     """
 
     full: NDArray[np.float64]
     one_out: NDArray[np.float64]
     terms: NDArray[np.float64] | None = None
+    unbiased_share: NDArray[np.float64] | float = 0.8
+    jackknife_share: float = 1.0
 
     @property
     def n_blocks(self) -> int:
@@ -76,6 +81,8 @@ class Leaving:
             self.full - other.full,
             self.one_out - other.one_out,
             self.terms - other.terms if both else None,  # type: ignore[operator]
+            self.unbiased_share,
+            max(self.jackknife_share, other.jackknife_share),
         )
 
     def standard_errors(self) -> NDArray[np.float64]:
@@ -86,10 +93,11 @@ class Leaving:
 
     def _standard_errors(self) -> NDArray[np.float64]:
         n = self.n_blocks
-        jackknife = np.sqrt((n - 1) / n * ((self.one_out - self.one_out.mean(axis=0)) ** 2).sum(axis=0))
+        squares = ((self.one_out - self.one_out.mean(axis=0)) ** 2).sum(axis=0)
+        jackknife = np.sqrt(self.jackknife_share * (n - 1) / n * squares)
         if self.terms is None:
             return np.asarray(jackknife)
-        _, errors = order_two_error(self.terms, n, _UNBIASED_SHARE)
+        _, errors = order_two_error(self.terms, n, self.unbiased_share)
         return np.where(np.isfinite(errors), errors, jackknife)
 
     def intervals(self, level: float) -> list[Interval | None]:

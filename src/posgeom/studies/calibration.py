@@ -21,14 +21,16 @@ from posgeom.geometry.distance_matrix import DistanceMatrix, upper_pairs
 from posgeom.geometry.significance import DEFAULT_ALPHA, significance
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.correlation import pearson_against
-from posgeom.scores.interval import mean_interval
-from posgeom.scores.scorecard import EncodingScores, Scorecard, scorecard
+from posgeom.scores.interval import Interval, mean_interval
+from posgeom.scores.scorecard import Scorecard, scorecard
 from posgeom.scores.stress import paired_distances, stress_against
 from posgeom.seeds import make_rng
 from posgeom.studies.scenarios import N_POSITIONS, SCENARIOS, Scenario, scenarios
 
 LEVEL = 0.95
-SCORED = ("stress_scaled", "pearson")
+SCORED = ("stress_scaled", "pearson", "stress_raw", "scale", "stress_1")
+CEILINGS = tuple(f"noise ceiling, {score}" for score in SCORED[:2])
+"""What half of a corpus scores has no other truth than its mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +41,11 @@ class Calibrated:
     ----------
     scenario, estimate : str
     truth : float
-        What it estimates.
+        What it estimates; for a noise ceiling its own mean.
     mean, spread : float
-        Of the estimate, over replications.
+        Of the estimate, over the replications in which it is defined.
     coverage : float or None
-        Share of the intervals that hold the truth; None where there are none.
+        Share of the intervals that there are which hold the truth; None where there are none.
     n_replications : int
     plugin_mean : float or None
         Mean of the plug-in estimate of the same.
@@ -130,14 +132,17 @@ def calibrate(
 
 def _summary(scenario: str, estimate: str, truth: float, draws: Sequence[_Draw]) -> Calibrated:
     values = np.array([draw.value for draw in draws])
+    values = values[np.isfinite(values)]
+    mean = float(values.mean()) if values.size else float("nan")
+    truth = mean if estimate in CEILINGS else truth
     inside = [draw.low <= truth <= draw.high for draw in draws if np.isfinite([draw.low, draw.high]).all()]
     plugin = np.array([draw.plugin for draw in draws])
     return Calibrated(
         scenario,
         estimate,
         truth,
-        float(values.mean()),
-        float(values.std(ddof=1)),
+        mean,
+        float(values.std(ddof=1)) if values.size > 1 else float("nan"),
         float(np.mean(inside)) if inside else None,
         len(draws),
         None if np.isnan(plugin).all() else float(plugin.mean()),
@@ -187,8 +192,9 @@ def _score_exactly(encodings: Sequence[Encoding], distances: DistanceMatrix) -> 
     for encoding in encodings:
         matrix, target = paired_distances(encoding, distances)
         pairs = upper_pairs(matrix)
-        scaled, correlation = stress_against(pairs, target).scaled, pearson_against(pairs, target)
-        out.append({"stress_scaled": scaled or 0.0, "pearson": correlation or 0.0})
+        stress, correlation = stress_against(pairs, target), pearson_against(pairs, target)
+        values = (stress.scaled, correlation, stress.raw, stress.scale, stress.stress_1)
+        out.append({score: value or 0.0 for score, value in zip(SCORED, values, strict=True)})
     return out
 
 
@@ -198,7 +204,11 @@ def _scores(
     found = []
     for row, truth, plugin in zip(card, truths, plain, strict=True):
         for score in SCORED:
-            found.append((f"{score} {row.name}", truth[score], _drawn(row, score, plugin[score])))
+            drawn = _draw(getattr(row, score), row.intervals.get(score), plugin[score])
+            found.append((f"{score} {row.name}", truth[score], drawn))
+    for estimate, score in zip(CEILINGS, SCORED[:2], strict=True):
+        drawn = _draw(card.ceiling[score], card.ceiling_intervals.get(score), float("nan"))
+        found.append((estimate, float("nan"), drawn))
     first, second = card.rows[:2]
     gap = card.difference(first.name, second.name)
     if gap.value is not None and gap.interval is not None:
@@ -209,9 +219,7 @@ def _scores(
     return found
 
 
-def _drawn(row: EncodingScores, score: str, plugin: float) -> _Draw:
-    value, interval = getattr(row, score), row.intervals.get(score)
+def _draw(value: float | None, interval: Interval | None, plugin: float) -> _Draw:
     nan = float("nan")
-    if interval is None:
-        return _Draw(nan if value is None else value, nan, nan, plugin)
-    return _Draw(value, interval.low, interval.high, plugin)
+    low, high = (nan, nan) if interval is None else (interval.low, interval.high)
+    return _Draw(nan if value is None else value, low, high, plugin)
