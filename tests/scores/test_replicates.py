@@ -16,7 +16,7 @@ from posgeom.geometry.build import Geometry, geometry
 from posgeom.geometry.crossval import balanced_splits
 from posgeom.geometry.distance_matrix import upper_pairs
 from posgeom.scores.interval import Leaving
-from posgeom.scores.replicates import FIELDS, Replicates, share_of_halves, has_blocks, replicate_scores
+from posgeom.scores.replicates import FIELDS, Replicates, has_blocks, replicate_scores, share_of_halves
 from posgeom.studies.synthetic import sample_counts, synthetic
 
 N = 10

@@ -25,7 +25,7 @@ def test_the_intervals_cover() -> None:
         for row in study["rows"]
         if row["coverage"] is not None and row["estimate"] != "limit of d^2"  # a bracket, not an interval
     }
-    assert len(covered) == 33
+    assert len(covered) == 77
     assert {key: share for key, share in covered.items() if not 0.92 <= share <= 0.98} == {}
 
 
