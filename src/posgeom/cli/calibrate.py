@@ -18,7 +18,7 @@ from posgeom.messages import shown
 from posgeom.report.charts.calibration import bias_figure, coverage_figure
 from posgeom.report.charts.figure import can_draw, write_figure
 from posgeom.report.files import os_errors_named, staged_directory
-from posgeom.studies.calibration import LEVEL, Calibrated, calibrate
+from posgeom.studies.calibration import CEILINGS, LEVEL, Calibrated, calibrate
 from posgeom.studies.scenarios import SCENARIOS
 
 EPILOG = """Examples:
@@ -105,6 +105,11 @@ def _number(value: float | None, spec: str) -> str:
     return "" if value is None or isnan(value) else format(value, spec)
 
 
+def _has_a_ratio(estimate: str) -> bool:
+    """Whether it is neither a difference, which may be 0, nor its own truth."""
+    return " - " not in estimate and estimate not in CEILINGS
+
+
 def _draw(found: list[Calibrated], stage: Path) -> None:
     """Figures, where the extra is installed."""
     if not can_draw():
@@ -124,6 +129,6 @@ def _draw(found: list[Calibrated], stage: Path) -> None:
         {"scenario": one.scenario, "estimate": one.estimate, "estimator": estimator, "ratio": value / one.truth}
         for one in covered
         for estimator, value in (("plug-in", one.plugin_mean), ("cross-validated", one.mean))
-        if value is not None and value > 0 and one.truth > 0.02 * abs(value) and not one.estimate.count(" - ")
+        if value is not None and value > 0 and one.truth > 0.02 * abs(value) and _has_a_ratio(one.estimate)
     ]
     write_figure(bias_figure(ratios, caption=f"Means of {n} replications, one point a scenario."), directory)
