@@ -29,7 +29,7 @@ posgeom calibrate --replications 500 --seed 1 --out calibration
 
 posgeom calibrate --scenario none --replications 400
 
-A replication takes about a third of a second. docs/uncertainty.md has the result of 500."""
+A replication takes about half a second. docs/uncertainty.md has the result of 500."""
 
 
 def command(

@@ -154,9 +154,9 @@ def comes_apart_before_spaces(definition: Mapping[str, Any]) -> bool:
         False where that is not known. A mark that its normalizer prepends is the first part's alone, see
         `without_prepended_marks`.
     """
-    return splits_before_spaces(definition) or (
-        definition["model"].get("type") == "BPE" and settles_before_spaces(definition)
-    )
+    if definition["model"].get("type") == "BPE":
+        return settles_before_spaces(definition)
+    return splits_before_spaces(definition)
 
 
 def without_prepended_marks(definition: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
