@@ -94,14 +94,14 @@ def test_there_is_none_without_a_common_depth() -> None:
 
 
 def test_the_bracket_by_hand() -> None:
-    points = (DepthPoint(10, 1.0, 0.1, 0.5), DepthPoint(20, 1.2, 0.05, 0.7))
+    points = (DepthPoint(10, 1.0, 0.1, 0.5, 10), DepthPoint(20, 1.2, 0.05, 0.7, 5))
     value, low, high = DepthCurve(points).limit(0.95) or (0, 0, 0)
-    reach = 1.959964 * 0.05
+    reach = 2.306004 * 0.05  # Student's t with 8 degrees of freedom
     assert value == pytest.approx((1.2 + 1.5) / 2)  # slope 1 over a missing share of 0.3
     assert high == pytest.approx(1.5 + reach)
     assert low == pytest.approx(1.2 * (1 - 1.5 * 0.3 * 0.7) - reach)
     assert DepthCurve(points).interval(1, 0.95) == pytest.approx((1.2 - reach, 1.2 + reach))
     assert DepthCurve(points[:1]).limit(0.95) is None
     assert repr(DepthCurve(points)) == "<DepthCurve 10: 1, 20: 1.2>"
-    level = (DepthPoint(10, 1.0, None, 1.0), DepthPoint(20, 1.2, None, 1.0))
+    level = (DepthPoint(10, 1.0, None, 1.0, 2), DepthPoint(20, 1.2, None, 1.0, 2))
     assert DepthCurve(level).limit(0.95) == (1.2, 1.2, 1.2)

@@ -91,9 +91,10 @@ def test_what_is_reported() -> None:
         assert axis.null_mean >= found.null[:, k].mean() - 1e-12
         assert (axis.p_value <= found.alpha) or k >= found.rank
         interval = axis.interval(0.95)
-        assert interval is not None
-        assert axis.standard_error is not None
-        assert interval[1] - interval[0] == pytest.approx(2 * 1.959964 * axis.standard_error, rel=1e-6)
+        assert (interval is None) == (axis.corrected is None) == (axis.standard_error is None) == (k >= found.rank)
+        if interval is not None and axis.standard_error is not None and axis.corrected is not None:
+            reach = 2.228139 * axis.standard_error  # Student's t with 10 degrees of freedom
+            assert interval == pytest.approx((axis.corrected - reach, axis.corrected + reach), rel=1e-6)
     assert found.signal_share is not None
     assert 0.9 < found.signal_share < 1.1
     assert repr(found).startswith("<Significance")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
+from posgeom.geometry.pair_variance import between
 from posgeom.scores.comparison import BETTER, Scored, column_of, difference, rank_scores
 from posgeom.scores.interval import Leaving
 
@@ -16,7 +17,8 @@ def scored(values: np.ndarray, name: str = "a", parts: bytes = b"x") -> Scored:
     leaving = Leaving(
         np.array([values.mean()]),
         np.array([[np.delete(values, f).mean()] for f in range(n)]),
-        np.array([[values[[f, g]].mean() - values.mean()] for f, g in combinations(range(n), 2)]),
+        np.array([[values[[f, g]].mean() - values.mean()] for f, g in combinations(range(n), 2)]) / (n * (n - 1) / 2),
+        between(n, 0.8),
     )
     return Scored("run", name, float(values.mean()), leaving, parts)
 
@@ -73,10 +75,11 @@ def test_the_most_faithful_comes_first_and_the_undefined_last() -> None:
 def test_a_column_without_terms_has_the_jackknife() -> None:
     rng = np.random.default_rng(1)
     terms, one_out = rng.normal(size=(45, 2)), rng.normal(size=(10, 2))
+    terms -= terms.mean(axis=0)
     terms[:, 1] = np.nan
-    leaving = Leaving(np.zeros(2), one_out, terms)
+    leaving = Leaving(np.zeros(2), one_out, terms, between(10, np.array([0.5, 0.8])))
     plain = Leaving(np.zeros(2), one_out).standard_errors()
     for column in (0, 1):
         found = column_of(leaving, column).standard_errors()[0]
-        assert found == leaving.standard_errors()[column]
-        assert (found == plain[column]) == (column == 1)
+        assert found == pytest.approx(leaving.standard_errors()[column])
+        assert (found == pytest.approx(plain[column])) == (column == 1)

@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import t as student
 
 from posgeom.geometry.build import geometry
+from posgeom.geometry.pair_variance import PairVariance, between
 from posgeom.scores.interval import Leaving, bootstrap_intervals, bootstrap_weights, mean_interval
 from posgeom.studies.synthetic import sample_counts, synthetic
 
@@ -25,7 +26,8 @@ def leaving(x: np.ndarray, kernel: Kernel, *, terms: bool = True) -> Leaving:
     return Leaving(
         np.array(without()),
         np.array([without(f) for f in range(n)]),
-        np.array([[value] for value in values.values()]) - without() if terms else None,
+        (np.array([[value] for value in values.values()]) - without()) / len(values) if terms else None,
+        between(n, 0.8) if terms else None,
     )
 
 
@@ -58,8 +60,8 @@ def test_the_variance_of_a_u_statistic(mean: float, jackknife: float) -> None:
         x[:, 0] += mean
         gram = x @ x.T
         total, sums = gram[np.triu_indices(n, 1)].sum(), gram.sum(axis=1) - np.diagonal(gram)
-        terms = gram[np.triu_indices(n, 1)][:, None] - total / 45
-        made = Leaving(np.array([total / 45]), ((total - sums) / 36)[:, None], terms)
+        terms = (gram[np.triu_indices(n, 1)][:, None] - total / 45) / 45
+        made = Leaving(np.array([total / 45]), ((total - sums) / 36)[:, None], terms, between(n, 0.8))
         values.append(made.full[0])
         ours.append(made.standard_errors()[0] ** 2)
         plain.append(Leaving(made.full, made.one_out).standard_errors()[0] ** 2)
@@ -81,15 +83,47 @@ def test_differences_are_paired() -> None:
     without = leaving(x, mean, terms=False)
     assert once.minus(without).terms is None
     assert once.minus(without).standard_errors()[0] == pytest.approx(0)
+    assert twice.minus(without).standard_errors()[0] == pytest.approx(once.standard_errors()[0])
+
+
+def test_what_blocks_change_has_the_variance() -> None:
+    x = np.random.default_rng(3).normal(1, 1, (8, 4))
+    for terms in (True, False):
+        found = leaving(x, lambda a, b: float(a @ b), terms=terms)
+        changes = found.influences()
+        assert changes.shape == (8, 1)
+        assert np.sqrt((changes**2).sum()) == pytest.approx(found.standard_errors()[0])
+        products = x @ x.T - np.diag(np.diagonal(x @ x.T))
+        assert np.corrcoef(changes[:, 0], products.sum(axis=1))[0, 1] == pytest.approx(1)
+
+
+def test_a_difference_of_what_rests_on_halves_and_on_all_pairs() -> None:
+    """Within the halves both have terms, whose difference has a variance; without terms, what blocks change has one."""
+    rng, n = np.random.default_rng(5), 8
+    everything, halves = PairVariance.of_all(n), PairVariance(n, (tuple(range(4)), tuple(range(4, 8))))
+    terms = rng.normal(size=(28, 1))
+    terms -= terms.mean(axis=0)
+    nothing = np.full((n, 1), np.nan)
+    one = Leaving(np.zeros(1), nothing, terms, everything)
+    other = Leaving(np.ones(1), nothing, halves.terms_within(rng.normal(size=(28, 1))), halves)
+    gap, turned = one.minus(other), other.minus(one)
+    assert other.terms is not None
+    known = halves.times(0.8)(other.terms - halves.terms_within(terms))
+    for found in (gap, turned):
+        np.testing.assert_allclose(found.standard_errors() ** 2, known)
+    assert gap.full[0] == -turned.full[0] == -1
+    assert one.minus(Leaving(one.full, nothing, halves.terms_within(terms), halves)).standard_errors()[0] == 0
 
 
 def test_an_undefined_value_has_no_interval() -> None:
     x = np.random.default_rng(0).normal(size=(5, 1))
     known = leaving(x, mean)
     assert known.terms is not None
-    assert Leaving(known.full * np.nan, known.one_out, known.terms).intervals(0.95) == [None]
+    assert Leaving(known.full * np.nan, known.one_out, known.terms, known.variance).intervals(0.95) == [None]
     assert Leaving(known.full, known.one_out * np.nan).intervals(0.95) == [None]
-    without_terms = Leaving(known.full, known.one_out, known.terms * np.nan)  # Spearman's, say
+    only_terms = Leaving(known.full, known.one_out * np.nan, known.terms, known.variance)  # fitted to halves, say
+    assert only_terms.standard_errors()[0] == pytest.approx(x.std(ddof=1) / np.sqrt(5))
+    without_terms = Leaving(known.full, known.one_out, known.terms * np.nan, known.variance)  # at a kink, say
     assert without_terms.standard_errors()[0] == pytest.approx(x.std(ddof=1) / np.sqrt(5))
 
 

@@ -49,7 +49,7 @@ def test_slopes(factor: float) -> None:
 
 def test_slopes_where_there_are_none() -> None:
     e, d = np.array([[1.0, 2.0, 3.0]]), np.array([0.3, 0.4, 0.5])
-    flat = slopes_of_moments(replace(Moments.of_pairs(e, d, d**2), d2=0.16))
+    flat = slopes_of_moments(replace(Moments.of_pairs(e, d, d**2), d2=np.array([0.16])))
     assert np.isnan(flat.by_ed[4]).all()  # no spread, no correlation
     exact = slopes_of_moments(Moments.of_pairs(e, e[0], e[0] ** 2))
     assert np.isnan(exact.by_ed[3]).all()  # a root of nothing
@@ -69,6 +69,14 @@ def test_a_score_does_not_depend_on_what_is_scored_beside_it() -> None:
     for k in range(9):
         alone = scores_of_moments(Moments.of_pairs(e[k : k + 1].copy(), d, d**2))
         np.testing.assert_array_equal(alone[:, 0], together[:, k])
+
+
+def test_pairs_of_several_geometries_together() -> None:
+    rng = np.random.default_rng(3)
+    e, d = rng.random((2, 3, 50)), rng.random((2, 50))
+    pooled = Moments.pooled([Moments.of_pairs(e[k], d[k], d[k] ** 2) for k in (0, 1)])
+    together = Moments.of_pairs(np.concatenate(e, axis=1), d.ravel(), d.ravel() ** 2)
+    np.testing.assert_allclose(scores_of_moments(pooled), scores_of_moments(together), rtol=1e-10)
 
 
 @pytest.mark.parametrize("factor", [1e-6, 0.5, 1024.0])

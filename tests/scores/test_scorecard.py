@@ -12,8 +12,8 @@ from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.errors import GeometryError
 from posgeom.geometry.build import Geometry, geometry
 from posgeom.scores.interval import Interval
-from posgeom.scores.replicates import FIELDS
 from posgeom.scores.scorecard import Scorecard, score, scorecard
+from posgeom.scores.scoring import FIELDS
 from posgeom.scores.stress import stress
 from posgeom.studies.synthetic import sample_counts, synthetic
 
@@ -44,7 +44,7 @@ def test_look_up_by_name() -> None:
     assert card.estimator == "crossval"
     assert card.n_positions_used == 32
     assert seen[:2] == [("scoring", 0, 1), ("scoring", 1, 1)]
-    assert {stage for stage, *_ in seen[2:]} == {"leaving folds out", "fitting halves"}
+    assert {stage for stage, *_ in seen[2:]} == {"leaving folds out", "moving halves"}
     assert seen[-1][1] == seen[-1][2]
     with pytest.raises(KeyError, match="it has alibi"):
         card["rope"]

@@ -11,8 +11,8 @@ from posgeom.errors import RunError
 from posgeom.report.comparison import compare_encodings, compare_runs, comparison_document, print_comparison
 from posgeom.report.replicates import read_scored
 from posgeom.report.run import read_run
-from posgeom.scores.replicates import FIELDS
 from posgeom.scores.scorecard import DEFAULT_LEVEL
+from posgeom.scores.scoring import FIELDS
 
 EPILOG = """Examples:
 

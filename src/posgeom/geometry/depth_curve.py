@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-import scipy
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.geometry.build import Geometry
@@ -26,6 +25,7 @@ from posgeom.geometry.fold_pairs import (
     row_of_position,
 )
 from posgeom.geometry.noise import mean_with_error, order_two_error
+from posgeom.geometry.pair_variance import quantile
 from posgeom.geometry.sparse_rows import with_data
 from posgeom.progress import ProgressHook, silent
 from posgeom.threads import thread_map
@@ -52,12 +52,15 @@ class DepthPoint:
     standard_error : float or None
     self_affinity : float
         Resolved share: 1 when every token is seen often.
+    n_blocks : int
+        Blocks of folds that the error rests on.
     """
 
     depth: int
     mean_squared: float
     standard_error: float | None
     self_affinity: float
+    n_blocks: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +80,11 @@ class DepthCurve:
         return f"<DepthCurve {shown}>"
 
     def interval(self, index: int, level: float) -> tuple[float, float] | None:
-        """Normal interval of a point, or None where its error is not known."""
+        """Interval of a point by Student's t, or None where its error is not known."""
         point = self.points[index]
         if point.standard_error is None:
             return None
-        reach = float(scipy.special.ndtri((1 + level) / 2)) * point.standard_error
+        reach = quantile(level, point.n_blocks) * point.standard_error
         return point.mean_squared - reach, point.mean_squared + reach
 
     def limit(self, level: float) -> tuple[float, float, float] | None:
@@ -103,7 +106,7 @@ class DepthCurve:
         low -= abs(low) * min(_OVERSHOOT * missing * last.self_affinity, 1)
         error = last.standard_error or 0
         grown = error + steps * max(error - (before.standard_error or error), 0)
-        reach = float(scipy.special.ndtri((1 + level) / 2))
+        reach = quantile(level, last.n_blocks)
         return (last.mean_squared + straight) / 2, low - reach * error, high + reach * grown
 
 
@@ -144,22 +147,22 @@ def depth_curve(counts: PositionCounts, geometry: Geometry, *, progress: Progres
     )
     points: dict[int, DepthPoint] = {}
     for point in sorted([*found, *known], key=lambda point: point.depth):
-        error = _grown_error(points, point.depth) if point.standard_error is None else point.standard_error
-        points[point.depth] = replace(point, standard_error=error)
+        points[point.depth] = _with_grown_error(points, point) if point.standard_error is None else point
     return DepthCurve(tuple(points[depth] for depth in sorted(points)))
 
 
-def _grown_error(points: dict[int, DepthPoint], depth: int) -> float | None:
-    """Standard error of two halves, which have none of their own: it goes on growing with the depth as before."""
-    known = [points[k] for k in sorted(points) if points[k].standard_error is not None]
-    if len(known) < 2:
-        return None
-    before, last = known[-2:]
-    errors = [point.standard_error or 0.0 for point in (before, last)]
-    if not errors[0] > 0 or not errors[1] > errors[0]:
-        return errors[1]
-    steps = np.log(depth / last.depth) / np.log(last.depth / before.depth)
-    return float(errors[1] * (errors[1] / errors[0]) ** steps)
+def _with_grown_error(points: dict[int, DepthPoint], point: DepthPoint) -> DepthPoint:
+    """Two halves, which have no error of their own: that of single blocks, as it grows with the depth."""
+    known = [points[depth] for depth in sorted(points) if points[depth].standard_error is not None]
+    single = [one for one in known if one.n_blocks == max(other.n_blocks for other in known)]
+    if len(single) < 2:
+        return point
+    # Errors at two depths of the same blocks err together, so that how fast they grow is known well.
+    before, last = single[-2:]
+    error, earlier = last.standard_error or 0.0, before.standard_error or 0.0
+    if 0 < earlier < error:
+        error *= float((error / earlier) ** (np.log(point.depth / last.depth) / np.log(last.depth / before.depth)))
+    return replace(point, standard_error=error, n_blocks=last.n_blocks)
 
 
 def _depth(counts: PositionCounts, geometry: Geometry, partitions: Sequence[Sequence[tuple[int, ...]]]) -> int:
@@ -170,7 +173,7 @@ def _depth(counts: PositionCounts, geometry: Geometry, partitions: Sequence[Sequ
 
 def _point_of_pairs(pairs: FoldPairs, depth: int) -> DepthPoint:
     """The point of the geometry itself."""
-    return DepthPoint(depth, *mean_with_error(pairs), pairs.self_affinity)
+    return DepthPoint(depth, *mean_with_error(pairs), pairs.self_affinity, pairs.n_blocks)
 
 
 def _point(
@@ -192,4 +195,4 @@ def _point(
     error = None
     if n_parts >= ENOUGH_BLOCKS:
         error = float(order_two_error(np.array(means)[:, None], n_parts)[1][0])
-    return DepthPoint(depth, float(np.mean(means)), error, float(np.mean(affinities)))
+    return DepthPoint(depth, float(np.mean(means)), error, float(np.mean(affinities)), n_parts)

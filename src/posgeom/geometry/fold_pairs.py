@@ -123,7 +123,7 @@ class FoldPairs:
 
     def of(self, blocks: Sequence[int]) -> NDArray[np.float64]:
         """The estimate from some blocks only, shape (n_pairs,); at least two."""
-        rows = [self._row(f, g) for f, g in combinations(blocks, 2)]
+        rows = [self.row(f, g) for f, g in combinations(blocks, 2)]
         return np.asarray(self.kernel[rows].mean(axis=0))
 
     def weighted(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -132,7 +132,8 @@ class FoldPairs:
         products = weights[f] * weights[g]
         return np.asarray(products @ self.kernel / products.sum())
 
-    def _row(self, f: int, g: int) -> int:
+    def row(self, f: int, g: int) -> int:
+        """Row of the kernel that a pair of blocks has, in either order."""
         f, g = min(f, g), max(f, g)
         return f * self.n_blocks - f * (f + 1) // 2 + g - f - 1
 

@@ -14,86 +14,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.geometry.fold_pairs import ENOUGH_BLOCKS, FoldPairs
+from posgeom.geometry.pair_variance import between
 from posgeom.geometry.unbiased_root import unbiased_root
 
 FEWEST_POSITIONS = 4
 """Positions that the noise of their pairs can be told apart from."""
+_SHARE_OF_MEANS = 0.5
+"""Of the unbiased variance in that of a mean distance, see `between`."""
 _LEAST_SHARE = 0.05
 _ROUND_OFF = 1e-28
 """Variance, in squared distances, that is none at all."""
 
 
-def order_two_variance(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean of a kernel over pairs, and the unbiased estimate of its sampling variance.
-
-    Hoeffding 1948: Var U = 2 / (n (n - 1)) [2 (n - 2) zeta_1 + zeta_2], with zeta_1 the covariance of two terms that
-    share a block and zeta_2 the variance of one; both from products of terms that share none.
-
-    Parameters
-    ----------
-    kernel : ndarray of float, shape (n (n - 1) / 2, k)
-        Terms in the order of `itertools.combinations`.
-    n : int
-        Blocks, at least 4.
-
-    Returns
-    -------
-    ndarray of float, shape (k,)
-    ndarray of float, shape (k,)
-        May be negative, being unbiased.
-    """
-    mean, squared_mean, shared, second_moment = _moments(kernel, n)
-    variance = 2 / (n * (n - 1)) * (2 * (n - 2) * (shared - squared_mean) + second_moment - squared_mean)
-    return mean, np.asarray(variance)
-
-
-def _moments(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.float64], ...]:
-    """Mean of a kernel, and means of products of two terms that share no block, that share one, and of one's square."""
-    sums = np.zeros((n, kernel.shape[1]))
-    squares = np.zeros(kernel.shape[1])
-    for row, (f, g) in zip(kernel, combinations(range(n), 2), strict=True):
-        sums[f] += row
-        sums[g] += row
-        squares += row * row
-    total = sums.sum(axis=0) / 2
-    adjacent = np.einsum("fk,fk->k", sums, sums) - 2 * squares  # without a copy of their squares
-    apart = 4 * total**2 - 4 * adjacent - 4 * squares
-    n_pairs = n * (n - 1) / 2
-    return (
-        total / n_pairs,
-        apart / (n * (n - 1) * (n - 2) * (n - 3)),
-        adjacent / (n * (n - 1) * (n - 2)),
-        squares / n_pairs,
-    )
-
-
-def order_two_error(
-    kernel: NDArray[np.float64], n: int, unbiased: NDArray[np.float64] | float = 0.5
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def order_two_error(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean of a kernel over pairs, and its standard error.
 
-    The unbiased variance rests on few terms and is noisy itself, so that intervals made of it cover too seldom; the
-    delete-one jackknife overstates it. Between them intervals cover as they should on corpora of known truth.
-
     Parameters
     ----------
     kernel : ndarray of float, shape (n (n - 1) / 2, k)
         Terms in the order of `itertools.combinations`.
     n : int
         Blocks, at least 4.
-    unbiased : ndarray of float, shape (k,), or float
-        Share of the unbiased variance; the rest is the jackknife's.
 
     Returns
     -------
     ndarray of float, shape (k,)
     ndarray of float, shape (k,)
     """
-    mean, variance = order_two_variance(kernel, n)
-    first, second = np.triu_indices(n, 1)
-    sums = np.stack([kernel[(first == f) | (second == f)].sum(axis=0) for f in range(n)])
-    plain = 4 * ((sums - sums.mean(axis=0)) ** 2).sum(axis=0) / (n * (n - 1) * (n - 2) ** 2)
-    return mean, np.sqrt(unbiased * _between_extremes(variance, plain, n) + (1 - unbiased) * plain)
+    mean = kernel.mean(axis=0)
+    return mean, np.sqrt(between(n, _SHARE_OF_MEANS)((kernel - mean) / len(kernel)))
 
 
 def mean_with_error(pairs: FoldPairs) -> tuple[float, float | None]:
@@ -113,11 +62,6 @@ def mean_with_error(pairs: FoldPairs) -> tuple[float, float | None]:
         return float(means.mean()), None
     mean, error = order_two_error(means, pairs.n_blocks)
     return float(mean[0]), float(error[0])
-
-
-def _between_extremes(variance: NDArray[np.float64], jackknife: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """A variance kept between those of a mean and of noise alone that have this delete-one jackknife, shape (k,)."""
-    return np.clip(variance, jackknife * (n - 2) / (2 * (n - 1)), jackknife)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,6 +149,21 @@ def _resolved(squared: NDArray[np.float64], scale: float) -> NDArray[np.float64]
     return np.asarray(np.maximum(squared, 0) * np.maximum(1 - squared / (4 * scale), 0))
 
 
+def _moments(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.float64], ...]:
+    """Means of a kernel over pairs, of products of two terms that share no block, and of squares of one."""
+    sums = np.zeros((n, kernel.shape[1]))
+    squares = np.zeros(kernel.shape[1])
+    for row, (f, g) in zip(kernel, combinations(range(n), 2), strict=True):
+        sums[f] += row
+        sums[g] += row
+        squares += row * row
+    total = sums.sum(axis=0) / 2
+    adjacent = np.einsum("fk,fk->k", sums, sums) - 2 * squares  # without a copy of their squares
+    apart = 4 * total**2 - 4 * adjacent - 4 * squares
+    n_pairs = n * (n - 1) / 2
+    return total / n_pairs, apart / (n * (n - 1) * (n - 2) * (n - 3)), squares / n_pairs
+
+
 def noise_model(pairs: FoldPairs) -> NoiseModel | None:
     """Fit the sampling variance of squared distances.
 
@@ -221,7 +180,7 @@ def noise_model(pairs: FoldPairs) -> NoiseModel | None:
     if pairs.n_blocks < ENOUGH_BLOCKS or m < FEWEST_POSITIONS:
         return None
     n = pairs.n_blocks
-    squared, squared_mean, _, second_moment = _moments(pairs.kernel, n)
+    squared, squared_mean, second_moment = _moments(pairs.kernel, n)
     same_point = ~pairs.kernel.any(axis=0)  # positions without data, say: such pairs tell nothing of the noise
     if same_point.all():
         return None

@@ -7,7 +7,7 @@ documents alone produce: far positions exist in long documents only, so that ear
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -18,8 +18,10 @@ from posgeom.corpus.counts import PositionCounts
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.crossval import balanced_splits
 from posgeom.geometry.distance_matrix import full_matrix
+from posgeom.geometry.eigenvalue_errors import without_noise
 from posgeom.geometry.fold_pairs import BYTES_OF_AN_ENTRY, ENOUGH_BLOCKS, pairwise_mean
-from posgeom.geometry.mds import double_centre, spectrum_of
+from posgeom.geometry.mds import double_centre
+from posgeom.geometry.pair_variance import quantile
 from posgeom.progress import ProgressHook, silent
 from posgeom.threads import thread_map
 
@@ -37,8 +39,12 @@ class Axis:
     Attributes
     ----------
     eigenvalue : float
+    corrected : float or None
+        Without what noise adds, see `without_noise`; None for an axis of noise, and without blocks enough.
     standard_error : float or None
-        By the jackknife over blocks of folds; None without blocks enough.
+        Of that.
+    n_blocks : int
+        Blocks of folds that it rests on.
     null_mean, null_upper : float
         Mean over the null corpora of what the eigenvalue is compared with, and what an eigenvalue must exceed.
     p_value : float
@@ -46,17 +52,19 @@ class Axis:
     """
 
     eigenvalue: float
+    corrected: float | None
     standard_error: float | None
+    n_blocks: int
     null_mean: float
     null_upper: float
     p_value: float
 
     def interval(self, level: float) -> tuple[float, float] | None:
-        """Normal interval of the eigenvalue, or None where its error is not known."""
-        if self.standard_error is None:
+        """Interval of the eigenvalue that there would be without noise, by Student's t; None for an axis of noise."""
+        if self.corrected is None or self.standard_error is None:
             return None
-        reach = float(scipy.special.ndtri((1 + level) / 2)) * self.standard_error
-        return self.eigenvalue - reach, self.eigenvalue + reach
+        reach = quantile(level, self.n_blocks) * self.standard_error
+        return self.corrected - reach, self.corrected + reach
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +138,6 @@ def significance(
     values, vectors = values[::-1], vectors[:, ::-1]
     tolerance = geometry.spectrum.tolerance
     most = min(_MOST_AXES, values.size - 1)
-    errors = _eigenvalue_errors(geometry, most)
     mean = sum(products) / len(products)
     inflation = np.sqrt(len(products) / (len(products) - 1))  # the mean has each one's own noise in it
     noises = [(product - mean) * inflation for product in products]
@@ -141,13 +148,19 @@ def significance(
         beyond = thread_map(partial(_top_beyond, axes=before), noises)
         top = np.maximum(spectra[:, k], beyond)
         p_value, upper = _compare(float(values[k]), top, alpha, tolerance)
-        error = None if errors is None else float(errors[k])
-        axes.append(Axis(float(values[k]), error, float(top.mean()), upper, p_value))
+        found = Axis(float(values[k]), None, None, len(geometry.blocks), float(top.mean()), upper, p_value)
+        axes.append(found)
         if rank is None and not p_value <= alpha:
             rank = k
         if rank is not None and k >= rank + _BEYOND:
             break
     rank = len(axes) if rank is None else rank
+    if geometry.fold_pairs is not None and geometry.noise is not None:
+        corrected, errors = without_noise(geometry.fold_pairs, values, vectors, rank)
+        axes[:rank] = [
+            replace(axis, corrected=float(value), standard_error=float(error))
+            for axis, value, error in zip(axes[:rank], corrected, errors, strict=True)
+        ]
     return Significance(tuple(axes), rank, _signal_share(geometry, rank), spectra, alpha)
 
 
@@ -180,17 +193,6 @@ def _top_beyond(product: NDArray[np.float64], axes: NDArray[np.float64]) -> floa
     left -= (left @ axes) @ axes.T
     last = left.shape[0] - 1
     return float(scipy.linalg.eigh(left, eigvals_only=True, subset_by_index=[last, last])[0])
-
-
-def _eigenvalue_errors(geometry: Geometry, n_axes: int) -> NDArray[np.float64] | None:
-    """Standard errors of the leading eigenvalues, shape (n_axes,)."""
-    pairs = geometry.fold_pairs
-    if pairs is None or geometry.noise is None:
-        return None
-    n, m = pairs.n_blocks, geometry.positions.size
-    spectra = thread_map(lambda f: spectrum_of(full_matrix(pairs.without(f), m)).eigenvalues, range(n))
-    values = np.stack(spectra)[:, :n_axes]
-    return np.asarray(np.sqrt((n - 1) / n * ((values - values.mean(axis=0)) ** 2).sum(axis=0)))
 
 
 def _signal_share(geometry: Geometry, rank: int) -> float | None:

@@ -9,7 +9,7 @@ from posgeom.corpus.leaks import shared_passages
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.depth_curve import DepthCurve
 from posgeom.geometry.significance import Significance
-from posgeom.scores.interval import mean_interval
+from posgeom.scores.interval import mean_interval, noise_share, noise_share_interval
 from posgeom.scores.scorecard import Scorecard
 
 SCHEMA_VERSION = 1
@@ -53,7 +53,7 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
         "n_dims": analysis.n_dims,
         **_geometry(geometry),
         "mean_squared_distance_interval": {"crossval_common_depth": _mean_interval(geometry, analysis.level)},
-        "noise_share": _noise_share(geometry, analysis.level),
+        "noise_share": _noise_share(geometry, analysis.depth_curve, analysis.level),
         "corpus_monotonicity": {"violation_rate": asdict(analysis.order)},
         "uncertainty": _uncertainty(analysis.scorecard),
         "significance": _significance(analysis.significance, analysis.level),
@@ -106,18 +106,13 @@ def _mean_interval(geometry: Geometry, level: float | None) -> dict[str, float] 
     return None if interval is None else asdict(interval)
 
 
-def _noise_share(geometry: Geometry, level: float | None) -> dict[str, float | None] | None:
-    """Share of the plug-in distance that two halves of the corpus do not agree on, at full depth."""
-    full, plugin = geometry.crossval_full_depth, geometry.plugin.mean_squared
-    if full is None or not plugin > 0:
+def _noise_share(geometry: Geometry, curve: DepthCurve | None, level: float | None) -> dict[str, float | None] | None:
+    value = noise_share(geometry)
+    if value is None:
         return None
-    value: dict[str, float | None] = {"value": 1 - full.mean_squared / plugin, "low": None, "high": None}
-    interval = mean_interval(geometry, level)
-    if interval is not None and geometry.distances.mean_squared > 0:
-        # The relative error at the common depth, which has one, stands for that at full depth.
-        scale = full.mean_squared / geometry.distances.mean_squared / plugin
-        value |= {"low": 1 - interval.high * scale, "high": 1 - interval.low * scale}
-    return value
+    interval = None if level is None else noise_share_interval(geometry, curve, level)
+    low, high = (None, None) if interval is None else (interval.low, interval.high)
+    return {"value": value, "low": low, "high": high}
 
 
 def _uncertainty(card: Scorecard) -> dict[str, Any] | None:
@@ -135,6 +130,7 @@ def _significance(tested: Significance | None, level: float | None) -> dict[str,
         axes.append(
             {
                 "eigenvalue": axis.eigenvalue,
+                "corrected": axis.corrected,
                 "low": low,
                 "high": high,
                 "null_mean": axis.null_mean,

@@ -186,6 +186,8 @@ def _spectrum(run: Run) -> Figure | None:
             | {"plugin": plugin[k] if k < len(plugin) else None, "noise_edge": edges[k] if k < len(edges) else None}
         )
     caption = f"Eigenvalues of the double-centred squared distances, first {min(len(rows), MAX_AXES)} of {len(rows):,}."
+    if any(row["low"] is not None for row in rows):
+        caption += " Bars: intervals of what significant axes have without noise, which adds to them."
     return spectrum_figure(rows, edge_title=edge_title, caption=f"{caption} {told if edges else ''} {basis(scores)}.")
 
 

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from posgeom.analysis import Analysis
 from posgeom.errors import RunError
+from posgeom.geometry.pair_variance import PairVariance
 from posgeom.messages import one_line, shown
 from posgeom.report.run import Run
 from posgeom.scores.comparison import Scored, column_of
+from posgeom.scores.halves import MOST_SETS
 from posgeom.scores.interval import Leaving
-from posgeom.scores.replicates import FIELDS, UNBIASED_SHARES
+from posgeom.scores.scoring import FIELDS
 
 REPLICATES = "replicates.npz"
 
@@ -30,22 +32,27 @@ def replicate_arrays(analysis: Analysis) -> dict[str, NDArray[Any]]:
     Returns
     -------
     dict of str to ndarray
-        ``full`` (encoding, score), ``one_out`` (encoding, fold, score), ``terms`` (encoding, pair of folds, score),
-        NaN where undefined; ``parts``, what tells corpora and folds apart. No encodings where there are no standard
-        errors.
+        ``full`` (encoding, score), ``one_out`` (encoding, fold, score), ``terms`` (encoding, pair of folds, score) and
+        ``factors`` on their variance (encoding, on noise and on blocks, score), NaN where unknown; ``sets`` of folds
+        whose pairs the terms are of (encoding, set, fold); ``parts``, what tells corpora and folds apart. No encodings
+        where there are no standard errors.
     """
     replicates, shape = analysis.scorecard.replicates, analysis.geometry
     leaving = () if replicates is None else replicates.leaving
     n, k = analysis.scorecard.n_blocks, len(FIELDS)
     full, one_out = np.empty((len(leaving), k)), np.empty((len(leaving), n, k))
-    terms = np.full((len(leaving), n * (n - 1) // 2, k), np.nan)
+    terms, factors = np.full((len(leaving), n * (n - 1) // 2, k), np.nan), np.full((len(leaving), 2, k), np.nan)
+    sets = np.zeros((len(leaving), MOST_SETS, n), bool)
     for row, one in enumerate(leaving):
         full[row], one_out[row] = one.full, one.one_out
-        if one.terms is not None:
+        if one.terms is not None and one.variance is not None:
             terms[row] = one.terms
+            factors[row] = np.broadcast_arrays(one.variance.on_noise, one.variance.on_blocks, full[row])[:2]
+            for number, blocks in enumerate(one.variance.sets):
+                sets[row, number, list(blocks)] = True
     parts = f"{analysis.counts.checksum} {shape.positions.tolist()} {shape.blocks} {shape.depth} {shape.metric.name}"
     encoded = np.frombuffer(parts.encode(), np.uint8)
-    return {"full": full, "one_out": one_out, "terms": terms, "parts": encoded}
+    return {"full": full, "one_out": one_out, "terms": terms, "factors": factors, "sets": sets, "parts": encoded}
 
 
 def read_scored(directory: Path, run: Run, score: str) -> list[Scored]:
@@ -86,22 +93,32 @@ def read_scored(directory: Path, run: Run, score: str) -> list[Scored]:
 
 
 def _leaving(arrays: dict[str, NDArray[Any]], k: int) -> Leaving:
-    return Leaving(arrays["full"][k], arrays["one_out"][k], arrays["terms"][k], UNBIASED_SHARES)
+    full, one_out, terms, factors = (arrays[name][k] for name in ("full", "one_out", "terms", "factors"))
+    sets = tuple(tuple(np.flatnonzero(row).tolist()) for row in arrays["sets"][k] if row.any())
+    if np.isnan(factors).any() or not sets:
+        return Leaving(full, one_out)
+    return Leaving(full, one_out, terms, PairVariance(one_out.shape[0], sets, *factors))
 
 
 def _read(path: Path) -> dict[str, NDArray[Any]] | None:
     """The arrays, or None where there is no such file."""
     try:
         with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in ("full", "one_out", "terms", "parts")}
+            arrays = {name: stored[name] for name in ("full", "one_out", "terms", "factors", "sets", "parts")}
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise RunError(f"cannot read {shown(path)}: {one_line(error)}") from None
     full, one_out = arrays["full"], arrays["one_out"]
     m, n, k = len(full), one_out.shape[1] if one_out.ndim == 3 else 0, len(FIELDS)
-    wanted = {"full": (m, k), "one_out": (m, n, k), "terms": (m, n * (n - 1) // 2, k)}
-    kinds = {"full": "f", "one_out": "f", "terms": "f", "parts": "u"}
+    wanted = {
+        "full": (m, k),
+        "one_out": (m, n, k),
+        "terms": (m, n * (n - 1) // 2, k),
+        "factors": (m, 2, k),
+        "sets": (m, MOST_SETS, n),
+    }
+    kinds = {**dict.fromkeys(wanted, "f"), "sets": "b", "parts": "u"}
     shapes_fit = all(arrays[name].shape == shape for name, shape in wanted.items())
     if not shapes_fit or any(arrays[name].dtype.kind != kind for name, kind in kinds.items()) or (m and n < 2):
         raise RunError(f"{shown(path)} is damaged: run posgeom analyze --out again")

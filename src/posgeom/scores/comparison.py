@@ -121,5 +121,5 @@ def rank_scores(scored: Sequence[Scored], score: str) -> list[Scored]:
 def column_of(leaving: Leaving, column: int) -> Leaving:
     """One of the functions of a `Leaving`."""
     terms = None if leaving.terms is None else leaving.terms[:, [column]]
-    share = np.broadcast_to(leaving.unbiased_share, leaving.full.shape)[[column]]
-    return Leaving(leaving.full[[column]], leaving.one_out[:, [column]], terms, share, leaving.jackknife_share)
+    variance = None if leaving.variance is None else leaving.variance.column(column)
+    return Leaving(leaving.full[[column]], leaving.one_out[:, [column]], terms, variance)

@@ -2,8 +2,8 @@
 
 Cross-validated distances are U-statistics of order two, for which leaving out blocks one by one (the jackknife) is
 right where a geometry stands out of its noise and twice too large in variance where it does not (Efron and Stein 1981).
-A smooth function of the distances is linear in what each pair of blocks gave, to first order: where these terms are
-known they tell the two cases apart.
+A function of the distances is linear in what each pair of blocks gave, to first order: where these terms are known they
+tell the two cases apart, see `PairVariance`.
 """
 
 from __future__ import annotations
@@ -11,23 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # its special functions: the distributions of scipy.stats take seconds to load
 from numpy.typing import NDArray
 
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.noise import mean_with_error, order_two_error
+from posgeom.geometry.depth_curve import DepthCurve
+from posgeom.geometry.noise import mean_with_error
+from posgeom.geometry.pair_variance import PairVariance, block_sums, quantile
 
+_ON_NOISE_OF_DIFFERENCES = 0.8
+"""Factor on the noise of a difference between what is fitted and what is not: where intervals covered best on corpora
+of known truth."""
 MANY_BLOCKS = 15
 """Blocks from which the bootstrap draws Poisson weights."""
-
-
-def quantile(level: float, n_blocks: int) -> float:
-    """Two-sided quantile of Student's t with 2 (n - 1) degrees of freedom.
-
-    A variance from n blocks has n - 1 where a geometry stands out of its noise, and up to n (n - 1) / 2 where it does
-    not, since each pair then is a term of its own.
-    """
-    return float(scipy.special.stdtrit(2 * (n_blocks - 1), (1 + level) / 2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +42,24 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Leaving:
-    """A function of the corpus with all blocks, and with each left out.
+    """A function of the corpus with all blocks, with each left out, and what each pair of blocks gives.
 
     Attributes
     ----------
     full : ndarray of float, shape (k,)
     one_out : ndarray of float, shape (n, k)
+        NaN where that is not known.
     terms : ndarray of float or None, shape (n (n - 1) / 2, k)
-        What each pair of blocks, in the order of `itertools.combinations`, changes to first order, times the number of
-        pairs; with mean 0. None, or NaN, where that is not known, and the jackknife is used.
-    unbiased_share : ndarray of float, shape (k,), or float
-        How much of the variance that terms give is the unbiased one; the rest is the jackknife's, see
-        `order_two_error`.
-    jackknife_share : float
-        How much of the jackknife's variance is taken where there are no terms.
+        What each pair of blocks, in the order of `itertools.combinations`, changes to first order; they sum to 0. None,
+        or NaN, where that is not known, and the jackknife is used.
+    variance : PairVariance or None
+        Of the terms; None without them.
     """
 
     full: NDArray[np.float64]
     one_out: NDArray[np.float64]
     terms: NDArray[np.float64] | None = None
-    unbiased_share: NDArray[np.float64] | float = 0.8
-    jackknife_share: float = 1.0
+    variance: PairVariance | None = None
 
     @property
     def n_blocks(self) -> int:
@@ -76,29 +68,36 @@ class Leaving:
 
     def minus(self, other: Leaving) -> Leaving:
         """The difference of two functions of the same blocks, whose common noise cancels."""
-        both = self.terms is not None and other.terms is not None
-        return Leaving(
-            self.full - other.full,
-            self.one_out - other.one_out,
-            self.terms - other.terms if both else None,  # type: ignore[operator]
-            self.unbiased_share,
-            max(self.jackknife_share, other.jackknife_share),
-        )
+        n, full, terms, variance = self.n_blocks, self.full - other.full, None, None
+        one_out = full - np.sqrt(n / (n - 1)) * (self.influences() - other.influences())
+        if self.terms is not None and other.terms is not None and self.variance and other.variance:
+            if self.variance.is_that_of(other.variance):
+                terms, variance = self.terms - other.terms, self.variance
+            elif len(self.variance.sets) > 1:  # one of halves, the other of all pairs
+                terms = self.terms - self.variance.terms_within(other.terms)
+                variance = self.variance.times(_ON_NOISE_OF_DIFFERENCES)
+            else:
+                terms = other.variance.terms_within(self.terms) - other.terms
+                variance = other.variance.times(_ON_NOISE_OF_DIFFERENCES)
+        return Leaving(full, one_out, terms, variance)
+
+    def influences(self) -> NDArray[np.float64]:
+        """What each block changes, shape (n, k); the squares sum to the variance."""
+        n = self.n_blocks
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            out = (self.one_out.mean(axis=0) - self.one_out) * np.sqrt((n - 1) / n)
+            if self.terms is None or self.variance is None:
+                return np.asarray(out)
+            sums = block_sums(self.terms, n)
+            of_sums = (sums**2).sum(axis=0)
+            factor = np.where(of_sums == 0, 0, np.sqrt(self.variance(self.terms) / of_sums))
+            return np.where(np.isfinite(of_sums), factor * sums, out)
 
     def standard_errors(self) -> NDArray[np.float64]:
         """Standard errors, shape (k,)."""
         # The square of a stress can be beyond double precision: its error is then infinite, and no interval.
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._standard_errors()
-
-    def _standard_errors(self) -> NDArray[np.float64]:
-        n = self.n_blocks
-        squares = ((self.one_out - self.one_out.mean(axis=0)) ** 2).sum(axis=0)
-        jackknife = np.sqrt(self.jackknife_share * (n - 1) / n * squares)
-        if self.terms is None:
-            return np.asarray(jackknife)
-        _, errors = order_two_error(self.terms, n, self.unbiased_share)
-        return np.where(np.isfinite(errors), errors, jackknife)
+            return np.asarray(np.sqrt((self.influences() ** 2).sum(axis=0)))
 
     def intervals(self, level: float) -> list[Interval | None]:
         """Intervals by Student's t, see `quantile`; None where a value is undefined."""
@@ -168,3 +167,39 @@ def mean_interval(geometry: Geometry, level: float | None) -> Interval | None:
         return None
     reach = quantile(level, pairs.n_blocks) * error
     return Interval(mean - reach, mean + reach, error)
+
+
+def noise_share(geometry: Geometry) -> float | None:
+    """Share of the plug-in distance that two halves of the corpus do not agree on, at full depth.
+
+    None for a plug-in geometry, and where there is no plug-in distance.
+    """
+    full, plugin = geometry.crossval_full_depth, geometry.plugin.mean_squared
+    return None if full is None or not plugin > 0 else 1 - full.mean_squared / plugin
+
+
+def noise_share_interval(geometry: Geometry, curve: DepthCurve | None, level: float) -> Interval | None:
+    """Interval of `noise_share`, with the error that the last point of the depth curve has, of halves too.
+
+    Unequal depths make distances larger than there, where all are the same, and the error with them.
+
+    Parameters
+    ----------
+    geometry : Geometry
+    curve : DepthCurve or None
+        Of this geometry.
+    level : float
+
+    Returns
+    -------
+    Interval or None
+        None where the share is undefined or the error not known.
+    """
+    share, plugin = noise_share(geometry), geometry.plugin.mean_squared
+    last = None if curve is None else curve.points[-1]
+    if share is None or last is None or not last.standard_error:
+        return None
+    larger = max((1 - share) * plugin / max(last.mean_squared, last.standard_error), 1.0)
+    error = last.standard_error * larger / plugin
+    reach = quantile(level, last.n_blocks) * error
+    return Interval(share - reach, share + reach, error)

@@ -18,7 +18,8 @@ from posgeom.scores.correlation import pearson_against, spearman
 from posgeom.scores.effective_rank import encoding_effective_rank
 from posgeom.scores.interval import Interval
 from posgeom.scores.monotonicity import monotonicity
-from posgeom.scores.replicates import FIELDS, Replicates, has_blocks, named, replicate_scores
+from posgeom.scores.replicates import Replicates, has_blocks, named, replicate_scores
+from posgeom.scores.scoring import FIELDS
 from posgeom.scores.separation import minimum_separation
 from posgeom.scores.stress import paired_distances, stress_against
 

@@ -16,7 +16,8 @@ from posgeom.errors import EncodingError, GeometryError
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.distance_matrix import DistanceMatrix, upper_pairs
 from posgeom.scores.moments import Moments, stress_of_moments
-from posgeom.scores.replicates import FIELDS, has_blocks, replicate_scores
+from posgeom.scores.replicates import has_blocks, replicate_scores
+from posgeom.scores.scoring import FIELDS
 
 StressKind = Literal["raw", "scaled", "stress_1"]
 

@@ -12,25 +12,25 @@ import numpy as np
 
 from posgeom.encodings.alibi import alibi
 from posgeom.encodings.base import Encoding
+from posgeom.encodings.mds import mds
 from posgeom.encodings.random import random
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.errors import PosgeomError
-from posgeom.geometry.build import geometry
-from posgeom.geometry.depth_curve import depth_curve
+from posgeom.geometry.build import Geometry, geometry
+from posgeom.geometry.depth_curve import DepthCurve, depth_curve
 from posgeom.geometry.distance_matrix import DistanceMatrix, upper_pairs
+from posgeom.geometry.mds import double_centre
 from posgeom.geometry.significance import DEFAULT_ALPHA, significance
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.correlation import pearson_against
-from posgeom.scores.interval import Interval, mean_interval
-from posgeom.scores.scorecard import Scorecard, scorecard
+from posgeom.scores.interval import Interval, mean_interval, noise_share, noise_share_interval
+from posgeom.scores.scorecard import Method, scorecard
 from posgeom.scores.stress import paired_distances, stress_against
 from posgeom.seeds import make_rng
 from posgeom.studies.scenarios import N_POSITIONS, SCENARIOS, Scenario, scenarios
 
 LEVEL = 0.95
-SCORED = ("stress_scaled", "pearson", "stress_raw", "scale", "stress_1")
-CEILINGS = tuple(f"noise ceiling, {score}" for score in SCORED[:2])
-"""What half of a corpus scores has no other truth than its mean."""
+SCORED = ("stress_scaled", "pearson", "stress_raw", "scale", "stress_1", "spearman")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,15 @@ class Calibrated:
     ----------
     scenario, estimate : str
     truth : float
-        What it estimates; for a noise ceiling its own mean.
+        What it estimates.
+    is_own_mean : bool
+        Whether the truth is the mean of the estimate itself: what half of a corpus tells about the other half has no
+        other, and neither has a correlation of ranks that noise lowers.
     mean, spread : float
         Of the estimate, over the replications in which it is defined.
     coverage : float or None
         Share of the intervals that there are which hold the truth; None where there are none.
-    n_replications : int
+    n_intervals, n_replications : int
     plugin_mean : float or None
         Mean of the plug-in estimate of the same.
     """
@@ -54,16 +57,18 @@ class Calibrated:
     scenario: str
     estimate: str
     truth: float
+    is_own_mean: bool
     mean: float
     spread: float
     coverage: float | None
+    n_intervals: int
     n_replications: int
     plugin_mean: float | None
 
     @property
     def bias_in_spreads(self) -> float | None:
-        """Bias over the standard deviation of the estimate; None where that is 0."""
-        return (self.mean - self.truth) / self.spread if self.spread else None
+        """Bias over the standard deviation of the estimate; None where that is 0, or the truth its own mean."""
+        return (self.mean - self.truth) / self.spread if self.spread and not self.is_own_mean else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,7 @@ def calibrate(
     for number, name in enumerate(names):
         rng = make_rng(1000 * seed + SCENARIOS.index(name))
         draws: dict[str, list[_Draw]] = {}
-        truths: dict[str, float] = {}
+        truths: dict[str, float | None] = {}
         for replication in range(n_replications):
             progress("calibrating", number * n_replications + replication, total)
             for estimate, truth, draw in _replicate(known[name], rng, method):
@@ -130,20 +135,22 @@ def calibrate(
     return out
 
 
-def _summary(scenario: str, estimate: str, truth: float, draws: Sequence[_Draw]) -> Calibrated:
+def _summary(scenario: str, estimate: str, known: float | None, draws: Sequence[_Draw]) -> Calibrated:
     values = np.array([draw.value for draw in draws])
     values = values[np.isfinite(values)]
     mean = float(values.mean()) if values.size else float("nan")
-    truth = mean if estimate in CEILINGS else truth
+    truth = mean if known is None else known
     inside = [draw.low <= truth <= draw.high for draw in draws if np.isfinite([draw.low, draw.high]).all()]
     plugin = np.array([draw.plugin for draw in draws])
     return Calibrated(
         scenario,
         estimate,
         truth,
+        known is None,
         mean,
         float(values.std(ddof=1)) if values.size > 1 else float("nan"),
         float(np.mean(inside)) if inside else None,
+        len(inside),
         len(draws),
         None if np.isnan(plugin).all() else float(plugin.mean()),
     )
@@ -154,69 +161,106 @@ _ENCODINGS: tuple[Callable[[], Encoding], ...] = (
     lambda: alibi(N_POSITIONS),
     lambda: random(N_POSITIONS, 64),
 )
+_N_EIGENVALUES = 2
+_STEPS = ("quarter of the depth", "half of the depth", "the depth", "folds in pairs", "halves of folds")
+"""Points of the depth curve, see `depth_curve`."""
+_RANK = 2
+"""Of the mds that is truncated: the axes that the structure of most scenarios has."""
 
 
-def _replicate(scenario: Scenario, rng: np.random.Generator, method: str) -> list[tuple[str, float, _Draw]]:
-    """Every estimate from one corpus: its name, the truth, and what was found."""
+_Found = tuple[str, float | None, _Draw]
+"""An estimate, the truth (None for its own mean), and what was found."""
+
+
+def _replicate(scenario: Scenario, rng: np.random.Generator, method: str) -> list[_Found]:
+    """Every estimate from one corpus."""
     counts = scenario.draw(rng)
     shape = geometry(counts, min_depth=1)
     upper = np.triu_indices(N_POSITIONS, 1)
     nan = float("nan")
-    found: list[tuple[str, float, _Draw]] = []
-    at_depth, at_last = scenario.true_squared(shape.depth), scenario.true_squared(None)
+    found: list[_Found] = []
+    at_depth = scenario.true_squared(shape.depth)
     interval = mean_interval(shape, LEVEL)
     if interval is not None:
         draw = _Draw(shape.distances.mean_squared, interval.low, interval.high, shape.plugin.mean_squared)
         found.append(("mean d^2", float(at_depth[upper].mean()), draw))
     curve = depth_curve(counts, shape)
-    limit = None if curve is None else curve.limit(LEVEL)
-    if limit is not None:
-        found.append(("limit of d^2", float(at_last[upper].mean()), _Draw(*limit, shape.plugin.mean_squared)))
+    if curve is not None:
+        found += _along_depth(scenario, curve, shape)
+    share = noise_share(shape)
+    if share is not None:
+        found.append(("noise share", None, _draw(share, noise_share_interval(shape, curve, LEVEL), nan)))
     if scenario.has_structure:
-        encodings = [make() for make in _ENCODINGS]
         true_matrix = DistanceMatrix.from_squared(at_depth, shape.positions, "hellinger", "given")
-        truths = _score_exactly(encodings, true_matrix)
-        card = scorecard(encodings, shape, level=LEVEL, method="bootstrap" if method == "bootstrap" else "jackknife")
-        plain = _score_exactly(encodings, shape.plugin)
-        found += _scores(card, truths, plain)
+        found += _scores(shape, true_matrix, method)
     tested = significance(counts, shape)
     if tested is not None:
         p_value = tested.axes[0].p_value
         found.append(("rejected", nan, _Draw(float(p_value <= DEFAULT_ALPHA), nan, nan, nan)))
         found.append(("significant rank", nan, _Draw(float(tested.rank), nan, nan, nan)))
+        true_values = np.linalg.eigvalsh(double_centre(at_depth))[::-1]
+        for k, axis in enumerate(tested.axes[:_N_EIGENVALUES] if scenario.has_structure else ()):
+            low, high = axis.interval(LEVEL) or (nan, nan)
+            value = nan if axis.corrected is None else axis.corrected
+            plugin = float(shape.plugin_spectrum.eigenvalues[k])
+            found.append((f"eigenvalue {k + 1}", float(true_values[k]), _Draw(value, low, high, plugin)))
+    return found
+
+
+def _along_depth(scenario: Scenario, curve: DepthCurve, shape: Geometry) -> list[_Found]:
+    """Points of the depth curve but that of the geometry itself, and the bracket for unlimited text."""
+    upper = np.triu_indices(N_POSITIONS, 1)
+    found: list[_Found] = []
+    for k, point in enumerate(curve.points):
+        interval = curve.interval(k, LEVEL)
+        if interval is not None and point.depth != shape.depth:
+            truth = float(scenario.true_squared(point.depth)[upper].mean())
+            found.append((f"d^2, {_STEPS[k]}", truth, _Draw(point.mean_squared, *interval, float("nan"))))
+    limit = curve.limit(LEVEL)
+    if limit is not None:
+        truth = float(scenario.true_squared(None)[upper].mean())
+        found.append(("limit of d^2", truth, _Draw(*limit, shape.plugin.mean_squared)))
+    return found
+
+
+def _scores(shape: Geometry, true_matrix: DistanceMatrix, method: str) -> list[_Found]:
+    """Every score of encodings that are fixed and that are fitted, of the noise ceiling, and two differences."""
+    fixed = [make() for make in _ENCODINGS]
+    fitted = [mds(shape), mds(shape, rank=_RANK)]
+    fitted[1].name = f"mds rank {_RANK}"
+    how: Method = "bootstrap" if method == "bootstrap" else "jackknife"
+    card = scorecard([*fixed, *fitted], shape, level=LEVEL, method=how)
+    truths, plain = _score_exactly(fixed, true_matrix), _score_exactly(fixed, shape.plugin)
+    nan = float("nan")
+    found: list[_Found] = []
+    for k, row in enumerate(card):
+        for score in SCORED:
+            truth = truths[k][score] if k < len(fixed) and score in truths[k] else None
+            plugin = nan if truth is None else plain[k][score]
+            found.append((f"{score} {row.name}", truth, _draw(getattr(row, score), row.intervals.get(score), plugin)))
+    for score in SCORED:
+        drawn = _draw(card.ceiling[score], card.ceiling_intervals.get(score), nan)
+        found.append((f"noise ceiling, {score}", None, drawn))
+    score, names = SCORED[0], [row.name for row in card]
+    for a, b in ((0, 1), (len(fixed), 0)):
+        gap = card.difference(names[a], names[b], score)
+        both = max(a, b) < len(fixed)
+        truth = truths[a][score] - truths[b][score] if both else None
+        plugin = plain[a][score] - plain[b][score] if both else nan
+        found.append((f"{score} {names[a]} - {names[b]}", truth, _draw(gap.value, gap.interval, plugin)))
     return found
 
 
 def _score_exactly(encodings: Sequence[Encoding], distances: DistanceMatrix) -> list[dict[str, float]]:
+    """Scores that have a truth: all but Spearman's correlation."""
     out = []
     for encoding in encodings:
         matrix, target = paired_distances(encoding, distances)
         pairs = upper_pairs(matrix)
         stress, correlation = stress_against(pairs, target), pearson_against(pairs, target)
         values = (stress.scaled, correlation, stress.raw, stress.scale, stress.stress_1)
-        out.append({score: value or 0.0 for score, value in zip(SCORED, values, strict=True)})
+        out.append({score: value or 0.0 for score, value in zip(SCORED[:-1], values, strict=True)})
     return out
-
-
-def _scores(
-    card: Scorecard, truths: Sequence[dict[str, float]], plain: Sequence[dict[str, float]]
-) -> list[tuple[str, float, _Draw]]:
-    found = []
-    for row, truth, plugin in zip(card, truths, plain, strict=True):
-        for score in SCORED:
-            drawn = _draw(getattr(row, score), row.intervals.get(score), plugin[score])
-            found.append((f"{score} {row.name}", truth[score], drawn))
-    for estimate, score in zip(CEILINGS, SCORED[:2], strict=True):
-        drawn = _draw(card.ceiling[score], card.ceiling_intervals.get(score), float("nan"))
-        found.append((estimate, float("nan"), drawn))
-    first, second = card.rows[:2]
-    gap = card.difference(first.name, second.name)
-    if gap.value is not None and gap.interval is not None:
-        true_gap = truths[0]["stress_scaled"] - truths[1]["stress_scaled"]
-        plain_gap = plain[0]["stress_scaled"] - plain[1]["stress_scaled"]
-        draw = _Draw(gap.value, gap.interval.low, gap.interval.high, plain_gap)
-        found.append((f"stress_scaled {first.name} - {second.name}", true_gap, draw))
-    return found
 
 
 def _draw(value: float | None, interval: Interval | None, plugin: float) -> _Draw:

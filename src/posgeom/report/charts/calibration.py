@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from posgeom.report.charts.figure import Figure, Row, inline, need_extra
 
-_HEIGHT_A_ROW = 17
-_NUMBERS = ("coverage", "low", "high")
+_HEIGHT_OF_AN_ESTIMATE, _HEIGHT_OF_A_COVERAGE, _PANEL_WIDTH = 34, 15, 110
 
 
 def coverage_figure(rows: Sequence[Row], *, level: float, caption: str = "") -> Figure:
@@ -28,14 +27,10 @@ def coverage_figure(rows: Sequence[Row], *, level: float, caption: str = "") -> 
 
     names = list(dict.fromkeys(row["estimate"] for row in rows))
     scenarios = list(dict.fromkeys(row["scenario"] for row in rows))
-    base = alt.Chart(inline(rows)).encode(
-        y=alt.Y("estimate:N", sort=names, title=None, axis=alt.Axis(labelLimit=220)),
-        yOffset=alt.YOffset("scenario:N", sort=scenarios),
-        color=alt.Color("scenario:N", title=None, sort=scenarios, legend=alt.Legend(orient="bottom", columns=3)),
-    )
-    scale, axis = alt.Scale(zero=False), alt.Axis(format=".2f", tickCount=5)
-    across = alt.X("low:Q", title="share of intervals that hold the truth", scale=scale, axis=axis)
-    bars = base.mark_rule().encode(x=across, x2="high:Q")
+    rows = [{"level": level, **row} for row in rows]
+    scale, axis = alt.Scale(zero=False), alt.Axis(format=".2f", tickCount=4)
+    base = alt.Chart().encode(y=alt.Y("estimate:N", sort=names, title=None, axis=alt.Axis(labelLimit=220)))
+    bars = base.mark_rule().encode(x=alt.X("low:Q", title=None, scale=scale, axis=axis), x2="high:Q")
     points = base.mark_point(filled=True, size=28, opacity=1).encode(
         x="coverage:Q",
         tooltip=[
@@ -44,9 +39,11 @@ def coverage_figure(rows: Sequence[Row], *, level: float, caption: str = "") -> 
             *(alt.Tooltip(f"{k}:Q", format=".3f") for k in ("coverage", "low", "high")),
         ],
     )
-    wanted = alt.Chart(inline([{"level": level}])).mark_rule(style="edge").encode(x="level:Q")
-    chart = alt.LayerChart(layer=[wanted, bars, points]).properties(width=300, height=_HEIGHT_A_ROW * 2 * len(names))
-    return Figure("coverage", "Coverage of the intervals", caption, chart, list(rows))
+    wanted = alt.Chart().mark_rule(style="edge").encode(x="mean(level):Q")
+    size = {"width": _PANEL_WIDTH, "height": _HEIGHT_OF_A_COVERAGE * len(names)}
+    layers = alt.LayerChart(layer=[wanted, bars, points], data=inline(rows)).properties(**size)
+    chart = layers.facet(alt.Facet("scenario:N", sort=scenarios, header=alt.Header(title=None)), columns=len(scenarios))
+    return Figure("coverage", "Coverage of the intervals", caption, chart, rows)
 
 
 def bias_figure(rows: Sequence[Row], *, caption: str = "") -> Figure:
@@ -81,5 +78,5 @@ def bias_figure(rows: Sequence[Row], *, caption: str = "") -> Figure:
         tooltip=["scenario:N", "estimate:N", "estimator:N", alt.Tooltip("ratio:Q", format=".3f")],
     )
     truth = alt.Chart(inline([{"one": 1}])).mark_rule(style="edge").encode(x=alt.X("one:Q", scale=scale))
-    chart = alt.LayerChart(layer=[truth, points]).properties(width=300, height=_HEIGHT_A_ROW * 2 * len(names))
+    chart = alt.LayerChart(layer=[truth, points]).properties(width=300, height=_HEIGHT_OF_AN_ESTIMATE * len(names))
     return Figure("bias", "Plug-in and cross-validated estimates over the truth", caption, chart, list(rows))

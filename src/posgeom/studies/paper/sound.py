@@ -9,8 +9,9 @@ from posgeom.geometry.build import Geometry
 from posgeom.geometry.distance_matrix import DistanceMatrix, full_matrix, upper_pairs
 from posgeom.scores.correlation import pearson_against
 from posgeom.scores.interval import Leaving
-from posgeom.scores.replicates import FIELDS, has_blocks, replicate_scores
+from posgeom.scores.replicates import has_blocks, replicate_scores
 from posgeom.scores.scorecard import DEFAULT_LEVEL
+from posgeom.scores.scoring import FIELDS
 from posgeom.scores.stress import stress_against
 from posgeom.studies.paper.result import Estimate
 
