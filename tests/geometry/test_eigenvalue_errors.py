@@ -58,7 +58,7 @@ def test_by_hand() -> None:
             root = np.sqrt(max(gap**2 - 4 * mixing[j], 0))
             expected -= (gap - root) / 2 if gap > 0 else (gap + root) / 2
         assert corrected[k] == pytest.approx(expected)
-        assert errors[k] == pytest.approx(np.sqrt(between(6, 0.2)(terms[:, [k]])[0]))
+        assert errors[k] == pytest.approx(np.sqrt(between(6, 0.0)(terms[:, [k]])[0]))
 
 
 def test_the_bias_of_noise_is_taken_out() -> None:

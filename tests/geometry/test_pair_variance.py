@@ -4,8 +4,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
-from posgeom.geometry.pair_variance import PairVariance, between, block_sums
+from posgeom.geometry.pair_variance import PairVariance, between, block_sums, on_blocks, quantile
 
 Sets = tuple[tuple[int, ...], ...]
 SETS: tuple[Sets, ...] = (
@@ -35,14 +36,24 @@ def test_all_pairs_against_products_of_terms(n: int) -> None:
     known = np.clip(slow, jackknife * (n - 2) / (2 * (n - 1)), jackknife)
     np.testing.assert_allclose(PairVariance.of_all(n)(centred(kernel)), known, rtol=1e-9)
     half_way = between(n, 0.5)(centred(kernel))
-    np.testing.assert_allclose(half_way, (known + jackknife) / 2, rtol=1e-9)
+    low = jackknife * (n - 2) / (2 * (n - 1))
+    share = (known - low) / (jackknife - low)  # of what blocks have
+    expected = share * jackknife * on_blocks(n) + (1 - share) * (low + jackknife) / 2
+    np.testing.assert_allclose(half_way, expected, rtol=1e-9)
 
 
 def test_a_plain_mean_has_the_textbook_variance() -> None:
     x = np.random.default_rng(0).normal(3, 2, size=(9, 4))
     kernel = np.stack([(x[f] + x[g]) / 2 for f, g in combinations(range(9), 2)])
-    for variance in (PairVariance.of_all(9), between(9, 0.3)):
-        np.testing.assert_allclose(variance(centred(kernel)), x.var(axis=0, ddof=1) / 9)
+    for variance, factor in ((PairVariance.of_all(9), 1), (between(9, 0.3), on_blocks(9))):
+        np.testing.assert_allclose(variance(centred(kernel)), factor * x.var(axis=0, ddof=1) / 9)
+
+
+def test_what_blocks_have_gets_the_quantile_of_its_degrees_of_freedom() -> None:
+    for n in (5, 10, 20):
+        wider = quantile(0.95, n) * np.sqrt(on_blocks(n))
+        assert wider == pytest.approx(student.ppf(0.975, n - 1))
+        assert quantile(0.9, n) == pytest.approx(student.ppf(0.95, 2 * (n - 1)))
 
 
 @pytest.mark.parametrize("sets", SETS)

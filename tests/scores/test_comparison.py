@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from posgeom.geometry.pair_variance import between
+from posgeom.geometry.pair_variance import between, on_blocks
 from posgeom.scores.comparison import BETTER, Scored, column_of, difference, rank_scores
 from posgeom.scores.interval import Leaving
 
@@ -34,8 +34,8 @@ def test_common_noise_cancels_in_pairs_only() -> None:
     assert paired.value == apart.value == pytest.approx(-0.15)
     assert paired.interval is not None
     assert apart.interval is not None
-    assert paired.interval.standard_error == pytest.approx(SHIFT.std(ddof=1) / np.sqrt(10))
-    errors = [x.std(ddof=1) / np.sqrt(10) for x in (X, X + SHIFT)]
+    assert paired.interval.standard_error == pytest.approx(SHIFT.std(ddof=1) * np.sqrt(on_blocks(10) / 10))
+    errors = [x.std(ddof=1) * np.sqrt(on_blocks(10) / 10) for x in (X, X + SHIFT)]
     assert apart.interval.standard_error == pytest.approx(np.hypot(*errors))
     assert paired.interval.high - paired.interval.low == pytest.approx(
         2 * student.ppf(0.975, 18) * paired.interval.standard_error

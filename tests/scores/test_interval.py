@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import t as student
 
 from posgeom.geometry.build import geometry
-from posgeom.geometry.pair_variance import PairVariance, between
+from posgeom.geometry.pair_variance import PairVariance, between, on_blocks
 from posgeom.scores.interval import Leaving, bootstrap_intervals, bootstrap_weights, mean_interval
 from posgeom.studies.synthetic import sample_counts, synthetic
 
@@ -40,7 +40,7 @@ def mean(a: np.ndarray, b: np.ndarray) -> float:
 def test_a_plain_mean_has_the_textbook_error(n: int, terms: bool) -> None:
     x = np.random.default_rng(n).normal(3, 2, (n, 1))
     found = leaving(x, mean, terms=terms)
-    known = x.std(ddof=1) / np.sqrt(n)
+    known = x.std(ddof=1) / np.sqrt(n) * np.sqrt(on_blocks(n) if terms else 1)
     assert found.n_blocks == n
     assert found.full[0] == pytest.approx(x.mean())
     assert found.standard_errors()[0] == pytest.approx(known)
@@ -82,8 +82,8 @@ def test_differences_are_paired() -> None:
     assert apart.standard_errors()[0] == pytest.approx(once.standard_errors()[0])
     without = leaving(x, mean, terms=False)
     assert once.minus(without).terms is None
-    assert once.minus(without).standard_errors()[0] == pytest.approx(0)
-    assert twice.minus(without).standard_errors()[0] == pytest.approx(once.standard_errors()[0])
+    wider = np.sqrt(on_blocks(8))
+    assert once.minus(without).standard_errors()[0] == pytest.approx((wider - 1) * without.standard_errors()[0])
 
 
 def test_what_blocks_change_has_the_variance() -> None:
@@ -108,7 +108,7 @@ def test_a_difference_of_what_rests_on_halves_and_on_all_pairs() -> None:
     other = Leaving(np.ones(1), nothing, halves.terms_within(rng.normal(size=(28, 1))), halves)
     gap, turned = one.minus(other), other.minus(one)
     assert other.terms is not None
-    known = halves.times(0.8)(other.terms - halves.terms_within(terms))
+    known = halves.times(0.9)(other.terms - halves.terms_within(terms))
     for found in (gap, turned):
         np.testing.assert_allclose(found.standard_errors() ** 2, known)
     assert gap.full[0] == -turned.full[0] == -1
@@ -122,7 +122,7 @@ def test_an_undefined_value_has_no_interval() -> None:
     assert Leaving(known.full * np.nan, known.one_out, known.terms, known.variance).intervals(0.95) == [None]
     assert Leaving(known.full, known.one_out * np.nan).intervals(0.95) == [None]
     only_terms = Leaving(known.full, known.one_out * np.nan, known.terms, known.variance)  # fitted to halves, say
-    assert only_terms.standard_errors()[0] == pytest.approx(x.std(ddof=1) / np.sqrt(5))
+    assert only_terms.standard_errors()[0] == pytest.approx(x.std(ddof=1) * np.sqrt(on_blocks(5) / 5))
     without_terms = Leaving(known.full, known.one_out, known.terms * np.nan, known.variance)  # at a kink, say
     assert without_terms.standard_errors()[0] == pytest.approx(x.std(ddof=1) / np.sqrt(5))
 
@@ -136,17 +136,19 @@ def test_bootstrap_weights() -> None:
         assert weights.mean() == pytest.approx(1, abs=0.02)
 
 
-def test_bootstrap_intervals_are_centred_on_the_estimate() -> None:
+def test_bootstrap_intervals_reach_as_far_as_draws_do_in_units_of_the_error() -> None:
     x = np.random.default_rng(0).normal(1, 1, (9, 1))
     found = leaving(x, lambda a, b: float(a @ b))
-    draws = np.random.default_rng(1).normal(50, 0.3, (4000, 1))
-    (interval,) = bootstrap_intervals(found, draws, 0.95)
+    draws = np.random.default_rng(1).exponential(size=(40_000, 1))
+    (interval,) = bootstrap_intervals(found, 50 + 3 * draws, 0.95)
     assert interval is not None
-    centre = found.full[0]
-    assert (interval.low, interval.high) == pytest.approx((centre - 0.588, centre + 0.588), abs=0.03)
-    assert interval.standard_error == pytest.approx(0.3, abs=0.01)
+    centre, error = found.full[0], found.standard_errors()[0]
+    far = -np.log(0.05) - 1  # one exponential draw in 20 is farther than this from their mean, all above it
+    reach = far * error * student.ppf(0.975, 16) / 1.959964
+    assert (interval.low, interval.high) == pytest.approx((centre - reach, centre + reach), abs=0.05 * error)
+    assert interval.standard_error == error
     draws[3] = np.nan
-    assert bootstrap_intervals(found, draws, 0.95) == [None]
+    assert bootstrap_intervals(found, draws, 0.95) == found.intervals(0.95)
 
 
 def test_the_interval_of_the_mean_squared_distance_covers_the_truth() -> None:

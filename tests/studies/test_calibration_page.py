@@ -21,7 +21,7 @@ ROWS = {
     "stress-1: the same": [f"stress_1 {e}" for e in FIXED],
     "Spearman: the same": [f"spearman {e}" for e in FIXED],
     "mds: these six scores": [f"{score} mds" for score in SCORES],
-    "mds of rank 2: the same": [f"{score} mds rank 2" for score in SCORES],
+    "mds of rank 3: the same": [f"{score} mds rank 3" for score in SCORES],
     "noise ceiling: the same": [f"noise ceiling, {score}" for score in SCORES],
     "scaled stress: sinusoidal - ALiBi, mds - sinusoidal": [
         "stress_scaled sinusoidal - alibi",

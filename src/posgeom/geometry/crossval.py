@@ -72,6 +72,31 @@ def balanced_splits(folds: list[int], n_splits: int, seed: int) -> list[Split]:
     return [Split(tuple(sorted(a)), tuple(sorted(set(folds) - a))) for a in chosen]
 
 
+def error_of_splits(splits: list[Split]) -> float:
+    """Standard error of the mean over splits, over that of the mean over all pairs of folds.
+
+    Where there is noise alone: a split has the products of folds that it sets apart, and few splits leave some out.
+
+    Parameters
+    ----------
+    splits : list of Split
+        At least one.
+
+    Returns
+    -------
+    float
+        At least 1.
+    """
+    n = len(splits[0].a) + len(splits[0].b)
+    first, second = np.triu_indices(n, 1)
+    folds = sorted(splits[0].a + splits[0].b)
+    weights = np.zeros(first.size)
+    for split in splits:
+        in_a = np.isin(folds, split.a)
+        weights += (in_a[first] != in_a[second]) / (len(split.a) * len(split.b) * len(splits))
+    return float(np.sqrt((weights**2).sum() * weights.size))
+
+
 def _random_halves(
     first: int, rest: list[int], sizes: list[int], n_splits: int, rng: np.random.Generator
 ) -> Iterator[set[int]]:

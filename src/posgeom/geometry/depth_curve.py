@@ -15,7 +15,7 @@ import numpy as np
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.crossval import balanced_splits
+from posgeom.geometry.crossval import Split, balanced_splits, error_of_splits
 from posgeom.geometry.fold_pairs import (
     BYTES_OF_AN_ENTRY,
     ENOUGH_BLOCKS,
@@ -136,7 +136,7 @@ def depth_curve(counts: PositionCounts, geometry: Geometry, *, progress: Progres
     if n >= ENOUGH_BLOCKS:
         halvings = [
             [sum((blocks[k] for k in half), ()) for half in (split.a, split.b)]
-            for split in balanced_splits(list(range(n)), _N_HALVINGS, geometry.seed)
+            for split in halvings_of(n, geometry.seed)
         ]
         plans.append((halvings, _depth(counts, geometry, halvings)))
     known = [] if geometry.fold_pairs is None else [_point_of_pairs(geometry.fold_pairs, geometry.depth)]
@@ -147,11 +147,16 @@ def depth_curve(counts: PositionCounts, geometry: Geometry, *, progress: Progres
     )
     points: dict[int, DepthPoint] = {}
     for point in sorted([*found, *known], key=lambda point: point.depth):
-        points[point.depth] = _with_grown_error(points, point) if point.standard_error is None else point
+        points[point.depth] = point if point.standard_error is not None else _with_grown_error(points, point, geometry)
     return DepthCurve(tuple(points[depth] for depth in sorted(points)))
 
 
-def _with_grown_error(points: dict[int, DepthPoint], point: DepthPoint) -> DepthPoint:
+def halvings_of(n_blocks: int, seed: int) -> list[Split]:
+    """Splits of blocks into halves that the last point of a curve is the mean over."""
+    return balanced_splits(list(range(n_blocks)), _N_HALVINGS, seed)
+
+
+def _with_grown_error(points: dict[int, DepthPoint], point: DepthPoint, geometry: Geometry) -> DepthPoint:
     """Two halves, which have no error of their own: that of single blocks, as it grows with the depth."""
     known = [points[depth] for depth in sorted(points) if points[depth].standard_error is not None]
     single = [one for one in known if one.n_blocks == max(other.n_blocks for other in known)]
@@ -160,9 +165,10 @@ def _with_grown_error(points: dict[int, DepthPoint], point: DepthPoint) -> Depth
     # Errors at two depths of the same blocks err together, so that how fast they grow is known well.
     before, last = single[-2:]
     error, earlier = last.standard_error or 0.0, before.standard_error or 0.0
+    fewer_products = error_of_splits(halvings_of(len(geometry.blocks), geometry.seed))
     if 0 < earlier < error:
         error *= float((error / earlier) ** (np.log(point.depth / last.depth) / np.log(last.depth / before.depth)))
-    return replace(point, standard_error=error, n_blocks=last.n_blocks)
+    return replace(point, standard_error=error * fewer_products, n_blocks=last.n_blocks)
 
 
 def _depth(counts: PositionCounts, geometry: Geometry, partitions: Sequence[Sequence[tuple[int, ...]]]) -> int:

@@ -19,7 +19,7 @@ from posgeom.geometry.unbiased_root import unbiased_root
 
 FEWEST_POSITIONS = 4
 """Positions that the noise of their pairs can be told apart from."""
-_SHARE_OF_MEANS = 0.5
+_SHARE_OF_MEANS = 0.65
 """Of the unbiased variance in that of a mean distance, see `between`."""
 _LEAST_SHARE = 0.05
 _ROUND_OFF = 1e-28

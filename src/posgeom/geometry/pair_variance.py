@@ -15,6 +15,7 @@ import numpy as np
 import scipy  # its special functions: the distributions of scipy.stats take seconds to load
 from numpy.typing import NDArray
 
+_TWO_SIDED = 0.975
 _TOLD_APART = 0.05
 """Difference of the two ratios below which the two kinds of noise cannot be told apart."""
 
@@ -151,13 +152,20 @@ def between(n: int, unbiased: NDArray[np.float64] | float) -> PairVariance:
     -------
     PairVariance
     """
-    return PairVariance.of_all(n).times(np.asarray(unbiased) + (1 - np.asarray(unbiased)) * 2 * (n - 1) / (n - 2))
+    on_noise = np.asarray(unbiased) + (1 - np.asarray(unbiased)) * 2 * (n - 1) / (n - 2)
+    return PairVariance.of_all(n).times(on_noise, on_blocks(n))
+
+
+def on_blocks(n: int) -> float:
+    """Factor on the variance of what blocks have, which has n - 1 degrees of freedom where `quantile` has 2 (n - 1)."""
+    fewer, more = (float(scipy.special.stdtrit(freedom, _TWO_SIDED)) for freedom in (n - 1, 2 * (n - 1)))
+    return (fewer / more) ** 2
 
 
 def quantile(level: float, n_blocks: int) -> float:
     """Two-sided quantile of Student's t with 2 (n - 1) degrees of freedom.
 
-    A variance from n blocks has n - 1 where a geometry stands out of its noise, and up to n (n - 1) / 2 where it does
-    not, since each pair then is a term of its own.
+    A variance from n blocks has n - 1 where a geometry stands out of its noise, for which `on_blocks` makes up, and up
+    to n (n - 1) / 2 where it does not, since each pair then is a term of its own.
     """
     return float(scipy.special.stdtrit(2 * (n_blocks - 1), (1 + level) / 2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import comb, sqrt
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from posgeom.geometry.distance_matrix import DistanceMatrix, full_matrix
 from posgeom.geometry.fold_pairs import FoldPairs
 from posgeom.geometry.pair_variance import PairVariance
 from posgeom.progress import ProgressHook, silent
+from posgeom.scores.moving import move_away
 from posgeom.scores.scoring import Scoring, Sums, Target, pairs_of_encoding, scores_of_sums
 from posgeom.threads import thread_map
 
@@ -25,9 +26,6 @@ MOST_SETS = 2 * _N_HALVINGS
 """Halves of all splits."""
 _FEWEST_BLOCKS = 3
 """Blocks of a half whose pairs tell its noise."""
-_STEP = 0.6
-"""Standard deviations of what a half says, by which each of its pairs of blocks moves it in turn: where there is little
-but noise, scores are far from linear within less."""
 _STAGE = "moving halves"
 _ARRAYS_OF_A_HALF = 12
 
@@ -96,13 +94,10 @@ class Halves:
         def moved_by(task: tuple[int, int, int]) -> NDArray[np.float64]:
             k, side, row = task
             half, other = halves[k][side], halves[k][1 - side]
-            n_terms = comb(len(half.blocks), 2)
-            step = _STEP / sqrt(n_terms)
-            # Away from the pair, as if it had less weight: a mean over pairs of blocks stays one.
-            away = half.squared - step * (self._pairs.kernel[row] - half.squared)
+            away, factor = move_away(half.squared, self._pairs.kernel[row], comb(len(half.blocks), 2))
             moved = self._half(fits, half.blocks, away)
             both = {(k, side): _against(moved, other), (k, 1 - side): _against(other, moved)}
-            return (full - scores_of_sums(list((parts | both).values()))) / (step * n_terms)
+            return (full - scores_of_sums(list((parts | both).values()))) * factor
 
         tasks = [
             (k, side, self._pairs.row(f, g))

@@ -11,14 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.depth_curve import DepthCurve
+from posgeom.geometry.crossval import balanced_splits, error_of_splits
+from posgeom.geometry.depth_curve import DepthCurve, halvings_of
 from posgeom.geometry.noise import mean_with_error
 from posgeom.geometry.pair_variance import PairVariance, block_sums, quantile
 
-_ON_NOISE_OF_DIFFERENCES = 0.8
+_ON_NOISE_OF_DIFFERENCES = 0.9
 """Factor on the noise of a difference between what is fitted and what is not: where intervals covered best on corpora
 of known truth."""
 MANY_BLOCKS = 15
@@ -111,9 +113,10 @@ class Leaving:
 
 
 def bootstrap_intervals(leaving: Leaving, draws: NDArray[np.float64], level: float) -> list[Interval | None]:
-    """Intervals from values under random weights on blocks.
+    """Symmetric intervals from values under random weights on blocks (Hall 1988).
 
-    The quantiles of the draws about their mean, put about the estimate.
+    As far as the given share of the draws lies from their mean, in units of the standard error: weights on blocks
+    overstate the noise of a U-statistic as leaving blocks out does. Quantiles of either side alone cover less well.
 
     Parameters
     ----------
@@ -124,15 +127,16 @@ def bootstrap_intervals(leaving: Leaving, draws: NDArray[np.float64], level: flo
     Returns
     -------
     list of Interval or None
+        By Student's t where there are no draws.
     """
-    tail = (1 - level) / 2
-    with np.errstate(over="ignore", invalid="ignore"):
-        spread = draws - draws.mean(axis=0)
-        low, high = np.quantile(spread, [tail, 1 - tail], axis=0)
-        centre, error = leaving.full, draws.std(axis=0, ddof=1)
+    plain, errors = leaving.intervals(level), leaving.standard_errors()
+    wider = quantile(level, leaving.n_blocks) / float(scipy.special.ndtri((1 + level) / 2))
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        away = np.abs(draws - draws.mean(axis=0)) / draws.std(axis=0, ddof=1)
+        reaches = np.quantile(away, level, axis=0) * errors * wider
     return [
-        Interval(float(c + a), float(c + b), float(s)) if np.isfinite([c, a, b, s]).all() else None
-        for c, a, b, s in zip(centre, low, high, error, strict=True)
+        Interval(float(c - r), float(c + r), float(s)) if np.isfinite([c, r, s]).all() else other
+        for c, r, s, other in zip(leaving.full, reaches, errors, plain, strict=True)
     ]
 
 
@@ -199,7 +203,9 @@ def noise_share_interval(geometry: Geometry, curve: DepthCurve | None, level: fl
     last = None if curve is None else curve.points[-1]
     if share is None or last is None or not last.standard_error:
         return None
-    larger = max((1 - share) * plugin / max(last.mean_squared, last.standard_error), 1.0)
-    error = last.standard_error * larger / plugin
+    # More splits than the curve has.
+    splits = balanced_splits(list(range(last.n_blocks)), geometry.n_splits, geometry.seed)
+    error = last.standard_error * error_of_splits(splits) / error_of_splits(halvings_of(last.n_blocks, geometry.seed))
+    error *= max((1 - share) * plugin / max(last.mean_squared, error), 1.0) / plugin
     reach = quantile(level, last.n_blocks) * error
     return Interval(share - reach, share + reach, error)

@@ -24,9 +24,11 @@ from posgeom.geometry.significance import DEFAULT_ALPHA, significance
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.correlation import pearson_against
 from posgeom.scores.interval import Interval, mean_interval, noise_share, noise_share_interval
+from posgeom.scores.monotonicity import monotonicity
 from posgeom.scores.scorecard import Method, scorecard
 from posgeom.scores.stress import paired_distances, stress_against
 from posgeom.seeds import make_rng
+from posgeom.studies.paper.sound import sound_statistic
 from posgeom.studies.scenarios import N_POSITIONS, SCENARIOS, Scenario, scenarios
 
 LEVEL = 0.95
@@ -164,8 +166,8 @@ _ENCODINGS: tuple[Callable[[], Encoding], ...] = (
 _N_EIGENVALUES = 2
 _STEPS = ("quarter of the depth", "half of the depth", "the depth", "folds in pairs", "halves of folds")
 """Points of the depth curve, see `depth_curve`."""
-_RANK = 2
-"""Of the mds that is truncated: the axes that the structure of most scenarios has."""
+_RANK = 3
+"""Of the mds that is truncated: the axes that are real in most scenarios, and one of noise."""
 
 
 _Found = tuple[str, float | None, _Draw]
@@ -193,6 +195,7 @@ def _replicate(scenario: Scenario, rng: np.random.Generator, method: str) -> lis
     if scenario.has_structure:
         true_matrix = DistanceMatrix.from_squared(at_depth, shape.positions, "hellinger", "given")
         found += _scores(shape, true_matrix, method)
+        found.append(("violations", None, _violations(shape)))
     tested = significance(counts, shape)
     if tested is not None:
         p_value = tested.axes[0].p_value
@@ -249,6 +252,16 @@ def _scores(shape: Geometry, true_matrix: DistanceMatrix, method: str) -> list[_
         plugin = plain[a][score] - plain[b][score] if both else nan
         found.append((f"{score} {names[a]} - {names[b]}", truth, _draw(gap.value, gap.interval, plugin)))
     return found
+
+
+def _violations(shape: Geometry) -> _Draw:
+    """Violations of monotonicity in the corpus."""
+    found = sound_statistic(lambda distances: monotonicity(distances.values, distances.positions).violation_rate, shape)
+    nan = float("nan")
+    if found is None:
+        return _Draw(nan, nan, nan, nan)
+    bounds = [nan if bound is None else bound for bound in (found.low, found.high)]
+    return _Draw(nan if found.value is None else found.value, bounds[0], bounds[1], nan)
 
 
 def _score_exactly(encodings: Sequence[Encoding], distances: DistanceMatrix) -> list[dict[str, float]]:
