@@ -44,7 +44,7 @@ pictures: $(VENV)/.installed
 	$(VENV)/bin/posgeom demo --out demo --quiet
 	$(VENV)/bin/posgeom plot map demo/source-lines -o docs/images/map.svg
 	$(VENV)/bin/posgeom plot scorecard demo/source-lines -o docs/images/scorecard.svg
-	$(VENV)/bin/posgeom calibrate --replications 500 --seed 1 --out demo/calibration
+	$(VENV)/bin/posgeom calibrate --replications 1000 --seed 1 --out demo/calibration
 	cp demo/calibration/calibration.json docs/calibration.json
 	cp demo/calibration/figures/bias.svg docs/images/calibration-bias.svg
 	cp demo/calibration/figures/coverage.svg docs/images/calibration-coverage.svg

@@ -25,11 +25,11 @@ EPILOG = """Examples:
 
 posgeom calibrate --replications 40
 
-posgeom calibrate --replications 500 --seed 1 --out calibration
+posgeom calibrate --replications 1000 --seed 1 --out calibration
 
 posgeom calibrate --scenario none --replications 400
 
-A replication takes about half a second. docs/uncertainty.md has the result of 500."""
+A replication takes more than half a second. docs/uncertainty.md has the result of 1,000."""
 
 
 def command(

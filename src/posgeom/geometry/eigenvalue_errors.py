@@ -42,6 +42,8 @@ def without_noise(
     ndarray of float, shape (n_axes,)
     """
     n, m = pairs.n_blocks, values.size
+    if n_axes == 0:
+        return np.empty(0), np.empty(0)
     terms = np.empty((len(pairs.kernel), m, n_axes))
     for term, row in zip(terms, pairs.kernel, strict=True):
         term[:] = vectors.T @ (double_centre(full_matrix(row, m)) @ vectors[:, :n_axes])

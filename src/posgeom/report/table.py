@@ -238,7 +238,7 @@ def _caption(card: Scorecard, width: int) -> str:
     estimator = {"crossval": "cross-validated", "plugin": "plug-in"}[card.estimator]
     text = f"Against {estimator} distances of {card.n_positions_used:,} positions. "
     if card.level is not None:
-        text += f"Intervals: {100 * card.level:g} %, {card.method} over {card.n_blocks} parts of the corpus. "
+        text += f"Intervals: {100 * card.level:g} %, {card.method}, from pairs of {card.n_blocks} parts of the corpus. "
     if card.ceiling:
         text += f"{OTHER_HALF}: what the distances of one half of the corpus score against the other half. "
     text += (

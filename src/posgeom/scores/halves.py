@@ -27,7 +27,7 @@ MOST_SETS = 2 * _N_HALVINGS
 _FEWEST_BLOCKS = 3
 """Blocks of a half whose pairs tell its noise."""
 _STAGE = "moving halves"
-_ARRAYS_OF_A_HALF = 12
+_ARRAYS_OF_A_HALF, _ARRAYS_OF_A_FIT = 8, 6
 
 Fit = Callable[[Geometry], NDArray[np.float64]]
 """Distances of pairs of positions, from a geometry that a part of the corpus gave."""
@@ -105,7 +105,7 @@ class Halves:
             for side, blocks in enumerate(split)
             for f, g in combinations(blocks, 2)
         ]
-        memory = _ARRAYS_OF_A_HALF * self._pairs.mean.nbytes
+        memory = (_ARRAYS_OF_A_HALF + _ARRAYS_OF_A_FIT * len(fits)) * self._pairs.mean.nbytes
         changes = thread_map(moved_by, tasks, memory=memory, stage=_STAGE, progress=progress)
         out = np.zeros((len(self._pairs.kernel), *full.shape))
         for k, side in parts:

@@ -1,7 +1,7 @@
 """Spectrum of a geometry, with the edge of noise."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from posgeom.report.charts.figure import Figure, Row, inline, known, need_extra
 
@@ -58,8 +58,10 @@ def spectrum_figure(rows: Sequence[Row], *, edge_title: str | None = None, capti
     if has_edge:
         last = [row for row in drawn if row.get("noise_edge") is not None][-1:]
         layers.append(base.mark_line(style="edge", interpolate="step").encode(y="noise_edge:Q"))
+        # Where the edge ends early, beyond it: above it stand the axes that are more than noise.
+        align: Literal["left", "right"] = "left" if 2 * last[0]["axis"] <= len(drawn) else "right"
         text = alt.Chart(inline(last)).mark_text(
-            text=edge_title or "noise edge", style="edge-text", align="right", baseline="bottom", dy=-4
+            text=edge_title or "noise edge", style="edge-text", align=align, baseline="bottom", dy=-4
         )
         layers.append(text.encode(x="axis:Q", y="noise_edge:Q"))
     chart = alt.LayerChart(layer=layers).properties(width=320, height=220)
