@@ -90,16 +90,52 @@ def test_bad_input(runs: Path, arguments: list[str], message: str) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_damaged_replicates(runs: Path, tmp_path: Path) -> None:
+def test_replicates_that_cannot_be_read_or_are_not_there(runs: Path, tmp_path: Path) -> None:
     run = read_run(runs / "a")
     path = tmp_path / "replicates.npz"
     path.write_bytes(b"PK nonsense")
     with pytest.raises(RunError, match="cannot read"):
         read_scored(tmp_path, run, "pearson")
-    shapes = {"full": (2, 6), "one_out": (2, 10, 6), "terms": (2, 3, 6), "factors": (2, 2, 6), "sets": (2, 4, 10)}
-    arrays: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()}
-    np.savez(path, parts=np.zeros(1, np.uint8), **arrays)
-    with pytest.raises(RunError, match="is damaged"):
-        read_scored(tmp_path, run, "pearson")
     path.unlink()
     assert all(one.leaving is None for one in read_scored(tmp_path, run, "pearson"))
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("factors", None, "is of another version: run posgeom analyze --out again"),
+        ("terms", lambda x: x[:, 1:], "is damaged"),
+        ("factors", lambda x: x[:, :1], "is damaged"),
+        ("factors", lambda x: -x, "is damaged"),
+        ("factors", lambda x: x + np.inf, "is damaged"),
+        ("sets", lambda x: x.astype(float), "is damaged"),
+        ("sets", lambda x: x & (np.arange(x.shape[2]) < 2), "is damaged"),
+        ("sets", lambda x: x & False, "is damaged"),
+        ("terms", lambda x: x + np.inf, "is damaged"),
+        ("parts", lambda x: x.astype(float), "is damaged"),
+        ("full", lambda x: x[1:], "is damaged"),
+    ],
+)
+def test_damaged_replicates(runs: Path, tmp_path: Path, name: str, change: Any, message: str) -> None:
+    run = read_run(runs / "a")
+    with np.load(runs / "a" / "replicates.npz") as stored:
+        arrays: dict[str, Any] = dict(stored)
+    np.savez(tmp_path / "replicates.npz", **arrays)
+    assert all(one.leaving is not None for one in read_scored(tmp_path, run, "pearson"))
+    arrays[name] = None if change is None else change(arrays[name])
+    np.savez(tmp_path / "replicates.npz", **{key: value for key, value in arrays.items() if value is not None})
+    with pytest.raises(RunError, match=message):
+        read_scored(tmp_path, run, "pearson")
+
+
+def test_halves_that_were_split_otherwise_are_compared_in_either_order(runs: Path, tmp_path: Path) -> None:
+    """The seed decides the halves; terms of other halves do not cancel, but what blocks change does."""
+    pg.save(pg.analyze(synthetic().counts, n_dims=16, ranks=[2], seed=1), tmp_path / "seed")
+    found = []
+    for one, other in ((runs / "a", tmp_path / "seed"), (tmp_path / "seed", runs / "a")):
+        document = json.loads(posgeom("compare", str(one), str(other), "--json", cwd=tmp_path).stdout)
+        rows = [row["difference"] for row in document["rows"] if row["encoding"] == "mds" and row["difference"]]
+        found.append(rows[0])
+    assert found[0]["paired"]
+    assert found[0]["value"] == pytest.approx(-found[1]["value"])
+    assert found[0]["interval"]["standard_error"] == pytest.approx(found[1]["interval"]["standard_error"])

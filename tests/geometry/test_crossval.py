@@ -6,7 +6,7 @@ from scipy.stats import binom, hypergeom
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.errors import GeometryError
-from posgeom.geometry.crossval import Split, balanced_splits, crossval_gram, error_of_splits, squared_distances
+from posgeom.geometry.crossval import Split, balanced_splits, crossval_gram, error_of_partitions, squared_distances
 from posgeom.geometry.fold_pairs import block_depths
 from posgeom.studies.synthetic import sample_counts
 from tests.conftest import make_counts
@@ -144,10 +144,16 @@ def test_the_error_of_a_mean_over_splits(n: int, n_splits: int) -> None:
     """Products of two folds, all noise: those that a split sets apart, against all."""
     noise = np.random.default_rng(n).normal(size=(n, n, 20_000))
     splits = balanced_splits(list(range(n)), n_splits, seed=1)
-    pairs = list(combinations(range(n), 2))
-    everything = np.mean([noise[f, g] for f, g in pairs], axis=0)
+    everything = np.mean([noise[f, g] for f, g in combinations(range(n), 2)], axis=0)
     apart = [[noise[min(f, g), max(f, g)] for f in split.a for g in split.b] for split in splits]
     of_splits = np.mean([np.mean(rows, axis=0) for rows in apart], axis=0)
-    assert error_of_splits(splits) == pytest.approx(of_splits.std() / everything.std(), rel=0.03)
-    every = balanced_splits(list(range(n)), 10**6, seed=1) if n < 8 else []
-    assert not every or error_of_splits(every) == pytest.approx(1, abs=0.02)
+    found = error_of_partitions([[split.a, split.b] for split in splits])
+    assert found == pytest.approx(of_splits.std() / everything.std(), rel=0.03)
+    every = balanced_splits(list(range(n)), 10**6, seed=1) if n == 4 else []
+    assert not every or error_of_partitions([[split.a, split.b] for split in every]) == pytest.approx(1)
+
+
+def test_the_error_of_a_mean_over_pairs_of_parts() -> None:
+    assert error_of_partitions([[[k] for k in range(6)]]) == pytest.approx(1)
+    pairs = [[k, k + 5] for k in range(5)]  # 40 of the 45 products, all of one weight
+    assert error_of_partitions([pairs]) == pytest.approx(np.sqrt(45 / 40))

@@ -16,6 +16,16 @@ def mean_of(squared: np.ndarray) -> float:
     return float(squared[np.triu_indices(len(squared), 1)].mean())
 
 
+def error_of_halves(seed: int) -> float:
+    """Of two splits of eight blocks, by the weight that each product of two blocks has."""
+    weights = np.zeros((8, 8))
+    for split in balanced_splits(list(range(8)), 2, seed):
+        for f in split.a:
+            for g in split.b:
+                weights[min(f, g), max(f, g)] += 1 / 32
+    return float(np.sqrt((weights**2).sum() * 28))
+
+
 @pytest.mark.parametrize("empty", ["mask", "uniform"])
 @pytest.mark.parametrize("metric", ["hellinger", "hellinger-normalized"])
 def test_points_are_the_means_of_geometries_at_that_depth(empty: str, metric: str) -> None:
@@ -43,6 +53,12 @@ def test_points_are_the_means_of_geometries_at_that_depth(empty: str, metric: st
     assert curve.points[3].mean_squared == pytest.approx(
         mean_of(pairwise_mean(counts, shape.positions, paired, 80)) * scale, rel=1e-10
     )
+    # Errors of blocks put together are those of single ones, as they grow with the depth, and of the products left out.
+    half, whole = (curve.points[k].standard_error or 0 for k in (1, 2))
+    for point, factor in ((curve.points[3], np.sqrt(28 / 24)), (curve.points[4], error_of_halves(shape.seed))):
+        grown = whole * max(whole / half, 1) ** np.log2(point.depth / 40)
+        assert point.standard_error == pytest.approx(grown * factor)
+        assert point.n_blocks == 8
     halves = [fold_pairs(counts, shape.positions, (s.a, s.b), 160) for s in balanced_splits(list(range(8)), 2, 0)]
     assert depths[4] == 160
     assert curve.points[4].mean_squared == pytest.approx(np.mean([h.mean.mean() for h in halves if h]) * scale)

@@ -66,6 +66,14 @@ def test_what_is_undefined_stays_so() -> None:
     assert same.interval.standard_error == 0
 
 
+def test_proportional_encodings_have_no_confidence_from_round_off() -> None:
+    twin = scored(X + 1e-15 * np.random.default_rng(1).normal(size=10), "twin")
+    found = difference(scored(X), twin, "stress_scaled", 0.95)
+    assert found.confidence is None
+    assert found.interval is not None
+    assert found.interval.standard_error == 0
+
+
 def test_the_most_faithful_comes_first_and_the_undefined_last() -> None:
     rows = [Scored("r", name, value, None) for name, value in (("a", 0.5), ("b", None), ("c", 0.1))]
     assert [row.encoding for row in rank_scores(rows, "stress_scaled")] == ["c", "a", "b"]

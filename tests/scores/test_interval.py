@@ -8,8 +8,17 @@ import pytest
 from scipy.stats import t as student
 
 from posgeom.geometry.build import geometry
+from posgeom.geometry.crossval import balanced_splits
+from posgeom.geometry.depth_curve import depth_curve
 from posgeom.geometry.pair_variance import PairVariance, between, on_blocks
-from posgeom.scores.interval import Leaving, bootstrap_intervals, bootstrap_weights, mean_interval
+from posgeom.scores.interval import (
+    Leaving,
+    bootstrap_intervals,
+    bootstrap_weights,
+    mean_interval,
+    noise_share,
+    noise_share_interval,
+)
 from posgeom.studies.synthetic import sample_counts, synthetic
 
 Kernel = Callable[[np.ndarray, np.ndarray], float]
@@ -115,6 +124,21 @@ def test_a_difference_of_what_rests_on_halves_and_on_all_pairs() -> None:
     assert one.minus(Leaving(one.full, nothing, halves.terms_within(terms), halves)).standard_errors()[0] == 0
 
 
+def test_a_difference_of_two_splits_into_halves_is_the_same_in_either_order() -> None:
+    rng, n = np.random.default_rng(6), 8
+    both = []
+    for sets in (((0, 1, 2, 3), (4, 5, 6, 7)), ((0, 2, 4, 6), (1, 3, 5, 7))):
+        variance = PairVariance(n, sets)
+        terms = variance.terms_within(rng.normal(size=(28, 1)))
+        both.append(Leaving(np.zeros(1), np.full((n, 1), np.nan), terms, variance))
+    gap, turned = both[0].minus(both[1]), both[1].minus(both[0])
+    assert gap.terms is None
+    a, b = (one.standard_errors()[0] for one in both)
+    common = (both[0].influences() * both[1].influences()).sum()
+    assert gap.standard_errors()[0] == pytest.approx(np.sqrt(a**2 + b**2 - 2 * common))
+    assert turned.standard_errors()[0] == pytest.approx(gap.standard_errors()[0])
+
+
 def test_an_undefined_value_has_no_interval() -> None:
     x = np.random.default_rng(0).normal(size=(5, 1))
     known = leaving(x, mean)
@@ -148,6 +172,10 @@ def test_bootstrap_intervals_reach_as_far_as_draws_do_in_units_of_the_error() ->
     assert (interval.low, interval.high) == pytest.approx((centre - reach, centre + reach), abs=0.05 * error)
     assert interval.standard_error == error
     draws[3] = np.nan
+    (again,) = bootstrap_intervals(found, 50 + 3 * draws, 0.95)
+    assert again is not None
+    assert again.low == pytest.approx(interval.low, abs=1e-3 * error)
+    draws[::5] = np.nan  # a fifth undefined
     assert bootstrap_intervals(found, draws, 0.95) == found.intervals(0.95)
 
 
@@ -173,3 +201,48 @@ def test_the_mean_has_no_interval_where_nothing_tells() -> None:
     assert mean_interval(geometry(counts), None) is None
     assert mean_interval(geometry(counts, estimator="plugin"), 0.95) is None
     assert mean_interval(geometry(synthetic(n_documents=300, n_folds=3).counts), 0.95) is None
+
+
+def test_the_share_of_noise_has_the_error_of_halves() -> None:
+    counts = synthetic(n_documents=600, seed=3).counts
+    shape = geometry(counts)
+    curve = depth_curve(counts, shape)
+    assert curve is not None
+    share, found = noise_share(shape), noise_share_interval(shape, curve, 0.95)
+    assert share is not None
+    assert found is not None
+    full, plugin, last = shape.crossval_full_depth, shape.plugin.mean_squared, curve.points[-1]
+    assert full is not None
+    assert last.standard_error is not None
+    assert share == pytest.approx(1 - full.mean_squared / plugin)
+    fewer = []
+    for n_splits in (shape.n_splits, 2):
+        weights = np.zeros((10, 10))
+        for split in balanced_splits(list(range(10)), n_splits, shape.seed):
+            for f in split.a:
+                for g in split.b:
+                    weights[min(f, g), max(f, g)] += 1 / 25 / n_splits
+        fewer.append(np.sqrt((weights**2).sum()))
+    error = last.standard_error * fewer[0] / fewer[1]
+    error *= max(full.mean_squared / max(last.mean_squared, error), 1)
+    error *= np.sqrt(share**2 + (0.15 * (1 - share)) ** 2) / plugin
+    assert found.standard_error == pytest.approx(error)
+    reach = student.ppf(0.975, 18) * error
+    assert (found.low, found.high) == pytest.approx((share - reach, share + reach))
+    assert noise_share_interval(shape, None, 0.95) is None
+    assert noise_share(geometry(counts, estimator="plugin")) is None
+
+
+def test_the_share_of_noise_is_not_surer_or_less_sure_than_it_is() -> None:
+    """Few words and long documents: little is noise, and the plug-in distance errs as the cross-validated one does."""
+    rng = np.random.default_rng(0)
+    truth = rng.dirichlet(np.full(25, 0.7), 6)
+    shares, errors = [], []
+    for _ in range(30):
+        counts = sample_counts(truth, np.full(6, 500), n_folds=10, rng=rng)
+        shape = geometry(counts)
+        found = noise_share_interval(shape, depth_curve(counts, shape), 0.95)
+        assert found is not None
+        shares.append(noise_share(shape) or np.nan)
+        errors.append(found.standard_error)
+    assert 0.5 < np.sqrt(np.mean(np.square(errors))) / np.std(shares, ddof=1) < 2.5

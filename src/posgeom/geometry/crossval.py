@@ -6,7 +6,7 @@ of two disjoint halves of the documents is independent, so it has mean zero in t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -72,28 +72,30 @@ def balanced_splits(folds: list[int], n_splits: int, seed: int) -> list[Split]:
     return [Split(tuple(sorted(a)), tuple(sorted(set(folds) - a))) for a in chosen]
 
 
-def error_of_splits(splits: list[Split]) -> float:
-    """Standard error of the mean over splits, over that of the mean over all pairs of folds.
+def error_of_partitions(partitions: Sequence[Sequence[Sequence[int]]]) -> float:
+    """Standard error of a mean over pairs of parts, over that of the mean over all pairs of folds.
 
-    Where there is noise alone: a split has the products of folds that it sets apart, and few splits leave some out.
+    Where there is noise alone: products of folds in the same part are left out.
 
     Parameters
     ----------
-    splits : list of Split
-        At least one.
+    partitions : sequence of sequences of sequences of int
+        Folds, from 0 on without a gap, of each part of each partition; the mean is over partitions too.
 
     Returns
     -------
     float
         At least 1.
     """
-    n = len(splits[0].a) + len(splits[0].b)
+    n = sum(map(len, partitions[0]))
     first, second = np.triu_indices(n, 1)
-    folds = sorted(splits[0].a + splits[0].b)
     weights = np.zeros(first.size)
-    for split in splits:
-        in_a = np.isin(folds, split.a)
-        weights += (in_a[first] != in_a[second]) / (len(split.a) * len(split.b) * len(splits))
+    for parts in partitions:
+        part_of, size = np.zeros(n, np.int64), np.zeros(n)
+        for number, folds in enumerate(parts):
+            part_of[list(folds)], size[list(folds)] = number, len(folds)
+        of_product = comb(len(parts), 2) * size[first] * size[second]
+        weights += (part_of[first] != part_of[second]) / of_product / len(partitions)
     return float(np.sqrt((weights**2).sum() * weights.size))
 
 

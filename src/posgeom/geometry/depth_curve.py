@@ -15,7 +15,7 @@ import numpy as np
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.crossval import Split, balanced_splits, error_of_splits
+from posgeom.geometry.crossval import balanced_splits, error_of_partitions
 from posgeom.geometry.fold_pairs import (
     BYTES_OF_AN_ENTRY,
     ENOUGH_BLOCKS,
@@ -30,7 +30,9 @@ from posgeom.geometry.sparse_rows import with_data
 from posgeom.progress import ProgressHook, silent
 from posgeom.threads import thread_map
 
-_Plan = tuple[Sequence[Sequence[tuple[int, ...]]], int]
+_Partitions = Sequence[Sequence[Sequence[int]]]
+"""Blocks of each part of each partition."""
+_Plan = tuple[_Partitions, int]
 """Partitions of the corpus to average over, and the depth of their parts."""
 _THINNING = (4, 2, 1)
 _N_HALVINGS = 2
@@ -128,53 +130,57 @@ def depth_curve(counts: PositionCounts, geometry: Geometry, *, progress: Progres
     """
     if not geometry.blocks or geometry.depth is None:
         return None
-    blocks, n = geometry.blocks, len(geometry.blocks)
-    plans: list[_Plan] = [([list(blocks)], max(geometry.depth // thinning, 1)) for thinning in _THINNING]
+    n = len(geometry.blocks)
+    single = [[[k] for k in range(n)]]
+    plans: list[_Plan] = [(single, max(geometry.depth // thinning, 1)) for thinning in _THINNING]
     if n >= 2 * ENOUGH_BLOCKS:
-        paired = [sum((blocks[k] for k in range(start, n, n // 2)), ()) for start in range(n // 2)]
-        plans.append(([paired], _depth(counts, geometry, [paired])))
+        paired = [[list(range(start, n, n // 2)) for start in range(n // 2)]]
+        plans.append((paired, _depth(counts, geometry, paired)))
     if n >= ENOUGH_BLOCKS:
-        halvings = [
-            [sum((blocks[k] for k in half), ()) for half in (split.a, split.b)]
-            for split in halvings_of(n, geometry.seed)
-        ]
-        plans.append((halvings, _depth(counts, geometry, halvings)))
+        halves = halvings_of(n, geometry.seed)
+        plans.append((halves, _depth(counts, geometry, halves)))
     known = [] if geometry.fold_pairs is None else [_point_of_pairs(geometry.fold_pairs, geometry.depth)]
     plans = [plan for plan in plans if not known or plan[1] != geometry.depth]
     memory = BYTES_OF_AN_ENTRY * counts.count.size
     found = thread_map(
         lambda plan: _point(counts, geometry, *plan), plans, memory=memory, stage="depth curve", progress=progress
     )
-    points: dict[int, DepthPoint] = {}
-    for point in sorted([*found, *known], key=lambda point: point.depth):
-        points[point.depth] = point if point.standard_error is not None else _with_grown_error(points, point, geometry)
+    points = {point.depth: point for point in [*found, *known]}
+    singles = sorted({plan[1] for plan in plans if plan[0] is single} | {point.depth for point in known})
+    for partitions, depth in plans:
+        if depth not in singles:
+            points[depth] = _with_grown_error(points[depth], [points[k] for k in singles], partitions)
     return DepthCurve(tuple(points[depth] for depth in sorted(points)))
 
 
-def halvings_of(n_blocks: int, seed: int) -> list[Split]:
+def halvings_of(n_blocks: int, seed: int) -> list[list[tuple[int, ...]]]:
     """Splits of blocks into halves that the last point of a curve is the mean over."""
-    return balanced_splits(list(range(n_blocks)), _N_HALVINGS, seed)
+    return [[split.a, split.b] for split in balanced_splits(list(range(n_blocks)), _N_HALVINGS, seed)]
 
 
-def _with_grown_error(points: dict[int, DepthPoint], point: DepthPoint, geometry: Geometry) -> DepthPoint:
-    """Two halves, which have no error of their own: that of single blocks, as it grows with the depth."""
-    known = [points[depth] for depth in sorted(points) if points[depth].standard_error is not None]
-    single = [one for one in known if one.n_blocks == max(other.n_blocks for other in known)]
-    if len(single) < 2:
+def _with_grown_error(point: DepthPoint, singles: Sequence[DepthPoint], partitions: _Partitions) -> DepthPoint:
+    """A point of blocks put together, which are few: its error is that of single blocks, as it grows with the depth."""
+    before, last = singles[0] if len(singles) < 2 else singles[-2], singles[-1]
+    if before is last or before.standard_error is None or last.standard_error is None:
         return point
-    # Errors at two depths of the same blocks err together, so that how fast they grow is known well.
-    before, last = single[-2:]
-    error, earlier = last.standard_error or 0.0, before.standard_error or 0.0
-    fewer_products = error_of_splits(halvings_of(len(geometry.blocks), geometry.seed))
-    if 0 < earlier < error:
-        error *= float((error / earlier) ** (np.log(point.depth / last.depth) / np.log(last.depth / before.depth)))
-    return replace(point, standard_error=error * fewer_products, n_blocks=last.n_blocks)
+    error = last.standard_error
+    if 0 < before.standard_error < error:
+        # Errors at two depths of the same blocks err together, so that how fast they grow is known well.
+        steps = np.log(point.depth / last.depth) / np.log(last.depth / before.depth)
+        error *= float((error / before.standard_error) ** steps)
+    return replace(point, standard_error=error * error_of_partitions(partitions), n_blocks=last.n_blocks)
 
 
-def _depth(counts: PositionCounts, geometry: Geometry, partitions: Sequence[Sequence[tuple[int, ...]]]) -> int:
+def _depth(counts: PositionCounts, geometry: Geometry, partitions: _Partitions) -> int:
     """Depth that every used position with data has in every part."""
     occupied = geometry.positions[counts.depth[geometry.positions] > 0]
-    return min(int(block_depths(counts, partition)[:, occupied].min()) for partition in partitions)
+    parts = [_folds(geometry, partition) for partition in partitions]
+    return min(int(block_depths(counts, partition)[:, occupied].min()) for partition in parts)
+
+
+def _folds(geometry: Geometry, partition: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """Folds of each part, of the blocks in it."""
+    return [tuple(fold for block in part for fold in geometry.blocks[block]) for part in partition]
 
 
 def _point_of_pairs(pairs: FoldPairs, depth: int) -> DepthPoint:
@@ -182,15 +188,13 @@ def _point_of_pairs(pairs: FoldPairs, depth: int) -> DepthPoint:
     return DepthPoint(depth, *mean_with_error(pairs), pairs.self_affinity, pairs.n_blocks)
 
 
-def _point(
-    counts: PositionCounts, geometry: Geometry, partitions: Sequence[Sequence[tuple[int, ...]]], depth: int
-) -> DepthPoint:
+def _point(counts: PositionCounts, geometry: Geometry, partitions: _Partitions, depth: int) -> DepthPoint:
     rows = row_of_position(counts, geometry.positions)
     weights = np.bincount(rows).astype(np.float64)
     scale = geometry.metric.crossval_scale or 1.0
     means, affinities, n_parts, m = [], [], len(partitions[0]), rows.size
     for partition in partitions:
-        roots = list(block_roots(counts, geometry.positions, partition, depth))
+        roots = list(block_roots(counts, geometry.positions, _folds(geometry, partition), depth))
         weighted = [with_data(part, part.data * np.repeat(weights, np.diff(part.indptr))) for part in roots]
         sums = [part.sum(axis=0) for part in weighted]
         for f, g in combinations(range(n_parts), 2):
@@ -199,6 +203,6 @@ def _point(
             means.append(2 * (m * same - every) / (m * (m - 1)) * scale)
             affinities.append(same / m)
     error = None
-    if n_parts >= ENOUGH_BLOCKS:
+    if n_parts == len(geometry.blocks) and n_parts >= ENOUGH_BLOCKS:
         error = float(order_two_error(np.array(means)[:, None], n_parts)[1][0])
     return DepthPoint(depth, float(np.mean(means)), error, float(np.mean(affinities)), n_parts)

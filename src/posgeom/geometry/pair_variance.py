@@ -157,7 +157,10 @@ def between(n: int, unbiased: NDArray[np.float64] | float) -> PairVariance:
 
 
 def on_blocks(n: int) -> float:
-    """Factor on the variance of what blocks have, which has n - 1 degrees of freedom where `quantile` has 2 (n - 1)."""
+    """Factor on the variance of what blocks have, which has n - 1 degrees of freedom where `quantile` has 2 (n - 1).
+
+    That of 95 % intervals: for n = 10, those of 80 % then cover 81.4 % where blocks decide, and those of 99 % 98.7 %.
+    """
     fewer, more = (float(scipy.special.stdtrit(freedom, _TWO_SIDED)) for freedom in (n - 1, 2 * (n - 1)))
     return (fewer / more) ** 2
 

@@ -107,7 +107,9 @@ def _read(path: Path) -> dict[str, NDArray[Any]] | None:
             arrays = {name: stored[name] for name in ("full", "one_out", "terms", "factors", "sets", "parts")}
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+    except KeyError:
+        raise RunError(f"{shown(path)} is of another version: run posgeom analyze --out again") from None
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
         raise RunError(f"cannot read {shown(path)}: {one_line(error)}") from None
     full, one_out = arrays["full"], arrays["one_out"]
     m, n, k = len(full), one_out.shape[1] if one_out.ndim == 3 else 0, len(FIELDS)
@@ -120,6 +122,17 @@ def _read(path: Path) -> dict[str, NDArray[Any]] | None:
     }
     kinds = {**dict.fromkeys(wanted, "f"), "sets": "b", "parts": "u"}
     shapes_fit = all(arrays[name].shape == shape for name, shape in wanted.items())
-    if not shapes_fit or any(arrays[name].dtype.kind != kind for name, kind in kinds.items()) or (m and n < 2):
+    kinds_fit = all(arrays[name].dtype.kind == kind for name, kind in kinds.items())
+    if not shapes_fit or not kinds_fit or (m and n < 2) or not _values_fit(arrays):
         raise RunError(f"{shown(path)} is damaged: run posgeom analyze --out again")
     return arrays
+
+
+def _values_fit(arrays: dict[str, NDArray[Any]]) -> bool:
+    """Whether factors are unknown or positive, terms are not infinite, and pairs of blocks can be told in every set."""
+    factors, sizes = arrays["factors"], arrays["sets"].sum(axis=2)
+    unknown = np.isnan(factors).all(axis=(1, 2))
+    with_factors = unknown | ((factors > 0) & np.isfinite(factors)).all(axis=(1, 2))
+    with_sets = unknown | (sizes > 0).any(axis=1)
+    sets_fit = ((sizes == 0) | (sizes > 2)).all() and not np.isinf(arrays["terms"]).any()
+    return bool(with_factors.all() and with_sets.all() and sets_fit)

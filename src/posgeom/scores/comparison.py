@@ -10,6 +10,7 @@ import scipy
 
 from posgeom.scores.interval import Interval, Leaving
 
+_ROUND_OFF = 1e-12
 BETTER = {"stress_raw": -1, "stress_scaled": -1, "scale": 0, "stress_1": -1, "pearson": 1, "spearman": 1}
 """Whether a more faithful encoding has a lower score or a higher one; the scale says nothing of that."""
 
@@ -69,7 +70,7 @@ def difference(
 ) -> Difference:
     """Compare two scores.
 
-    Scores of the same parts of the same corpus are paired: the difference is taken with each part left out. Others are
+    Scores of the same parts of the same corpus are paired: the difference is taken for each pair of parts. Others are
     taken as independent, which is too cautious where their corpora overlap.
 
     Parameters
@@ -98,6 +99,8 @@ def difference(
         errors = [float(one.standard_errors()[0]) for one in (first.leaving, second.leaving)]
         error = float(np.sqrt(errors[0] ** 2 + errors[1] ** 2))
         freedom = 2 * (min(first.leaving.n_blocks, second.leaving.n_blocks) - 1)
+    if error < _ROUND_OFF * max(abs(first.value or 0), abs(second.value or 0)):
+        error = 0.0  # encodings that are proportional, say
     if not np.isfinite(error):
         return Difference(*labels, score, value, None, None, paired)
     reach = float(scipy.special.stdtrit(freedom, (1 + level) / 2)) * error

@@ -15,7 +15,7 @@ import scipy
 from numpy.typing import NDArray
 
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.crossval import balanced_splits, error_of_splits
+from posgeom.geometry.crossval import balanced_splits, error_of_partitions
 from posgeom.geometry.depth_curve import DepthCurve, halvings_of
 from posgeom.geometry.noise import mean_with_error
 from posgeom.geometry.pair_variance import PairVariance, block_sums, quantile
@@ -23,6 +23,9 @@ from posgeom.geometry.pair_variance import PairVariance, block_sums, quantile
 _ON_NOISE_OF_DIFFERENCES = 0.9
 """Factor on the noise of a difference between what is fitted and what is not: where intervals covered best on corpora
 of known truth."""
+_ENOUGH_DRAWS = 0.9
+_NOT_IN_COMMON = 0.15
+"""Of the errors of plug-in and cross-validated distances: about what is found where little is noise."""
 MANY_BLOCKS = 15
 """Blocks from which the bootstrap draws Poisson weights."""
 
@@ -75,10 +78,10 @@ class Leaving:
         if self.terms is not None and other.terms is not None and self.variance and other.variance:
             if self.variance.is_that_of(other.variance):
                 terms, variance = self.terms - other.terms, self.variance
-            elif len(self.variance.sets) > 1:  # one of halves, the other of all pairs
+            elif len(other.variance.sets) == 1:  # one of halves, the other of all pairs
                 terms = self.terms - self.variance.terms_within(other.terms)
                 variance = self.variance.times(_ON_NOISE_OF_DIFFERENCES)
-            else:
+            elif len(self.variance.sets) == 1:
                 terms = other.variance.terms_within(self.terms) - other.terms
                 variance = other.variance.times(_ON_NOISE_OF_DIFFERENCES)
         return Leaving(full, one_out, terms, variance)
@@ -127,17 +130,20 @@ def bootstrap_intervals(leaving: Leaving, draws: NDArray[np.float64], level: flo
     Returns
     -------
     list of Interval or None
-        By Student's t where there are no draws.
+        By Student's t where fewer than nine draws in ten are defined.
     """
-    plain, errors = leaving.intervals(level), leaving.standard_errors()
     wider = quantile(level, leaving.n_blocks) / float(scipy.special.ndtri((1 + level) / 2))
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        away = np.abs(draws - draws.mean(axis=0)) / draws.std(axis=0, ddof=1)
-        reaches = np.quantile(away, level, axis=0) * errors * wider
-    return [
-        Interval(float(c - r), float(c + r), float(s)) if np.isfinite([c, r, s]).all() else other
-        for c, r, s, other in zip(leaving.full, reaches, errors, plain, strict=True)
-    ]
+    found = leaving.intervals(level)
+    for k, plain in enumerate(found):
+        known = draws[np.isfinite(draws[:, k]), k]
+        if plain is None or known.size < _ENOUGH_DRAWS * len(draws):
+            continue
+        away, spread = np.abs(known - known.mean()), float(known.std(ddof=1))
+        if spread > 0:
+            error, centre = plain.standard_error, float(leaving.full[k])
+            reach = float(np.quantile(away, level)) / spread * error * wider
+            found[k] = Interval(centre - reach, centre + reach, error)
+    return found
 
 
 def bootstrap_weights(n_blocks: int, n_draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -185,7 +191,8 @@ def noise_share(geometry: Geometry) -> float | None:
 def noise_share_interval(geometry: Geometry, curve: DepthCurve | None, level: float) -> Interval | None:
     """Interval of `noise_share`, with the error that the last point of the depth curve has, of halves too.
 
-    Unequal depths make distances larger than there, where all are the same, and the error with them.
+    Unequal depths make distances larger than there, where all are the same, and the error with them. The plug-in
+    distance has the same error for the most part, since noise adds to it about as much whatever the distance is.
 
     Parameters
     ----------
@@ -203,9 +210,12 @@ def noise_share_interval(geometry: Geometry, curve: DepthCurve | None, level: fl
     last = None if curve is None else curve.points[-1]
     if share is None or last is None or not last.standard_error:
         return None
+    n, seed = last.n_blocks, geometry.seed
+    splits = [[split.a, split.b] for split in balanced_splits(list(range(n)), geometry.n_splits, seed)]
     # More splits than the curve has.
-    splits = balanced_splits(list(range(last.n_blocks)), geometry.n_splits, geometry.seed)
-    error = last.standard_error * error_of_splits(splits) / error_of_splits(halvings_of(last.n_blocks, geometry.seed))
-    error *= max((1 - share) * plugin / max(last.mean_squared, error), 1.0) / plugin
+    error = last.standard_error * error_of_partitions(splits) / error_of_partitions(halvings_of(n, seed))
+    error *= max((1 - share) * plugin / max(last.mean_squared, error), 1.0)
+    # Of 1 - F / P where F and P err by as much, but for a part.
+    error *= float(np.hypot(share, _NOT_IN_COMMON * (1 - share))) / plugin
     reach = quantile(level, last.n_blocks) * error
     return Interval(share - reach, share + reach, error)

@@ -193,9 +193,10 @@ def scorecard(
     geometry : Geometry
     level : float, optional
         Of the intervals, between 0 and 1; None leaves them out. There are none for plug-in distances, whose bias an
-        interval would not cover, and none where fewer than four folds hold documents.
+        interval would not cover, and none where fewer than four folds hold documents, or six for what is fitted.
     method : {"jackknife", "bootstrap"}
-        What each block of folds and each pair of blocks changes; or quantiles under random weights on blocks.
+        Student's intervals by what each pair of blocks changes; or as far as scores under random weights on blocks lie
+        from their mean, in units of the same error.
     progress : callable
         Called as ``progress(stage, done, total)``.
 

@@ -149,7 +149,9 @@ class Scoring:
             sums = np.concatenate([[0], np.cumsum(ranks[order])])
             below, upto = (sum(sums[p] for p in place) / 2 for place in places)
             gained = (n_upto - n_below) * ranks - (upto - below)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                row[:] = gained / (2 * step * squared.size * ranks.std() * spread)
-            row[step == 0] = 0
+            of_both = squared.size * ranks.std() * spread
+            if of_both == 0:  # all are equal, and there is no correlation to change
+                row[:] = np.nan
+                continue
+            np.divide(gained, 2 * step * of_both, out=row, where=step > 0)
         return out
