@@ -225,7 +225,7 @@ def test_the_share_of_noise_has_the_error_of_halves() -> None:
         fewer.append(np.sqrt((weights**2).sum()))
     error = last.standard_error * fewer[0] / fewer[1]
     error *= max(full.mean_squared / max(last.mean_squared, error), 1)
-    error *= np.sqrt(share**2 + (0.15 * (1 - share)) ** 2) / plugin
+    error *= np.sqrt(share) / plugin
     assert found.standard_error == pytest.approx(error)
     reach = student.ppf(0.975, 18) * error
     assert (found.low, found.high) == pytest.approx((share - reach, share + reach))

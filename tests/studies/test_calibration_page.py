@@ -27,7 +27,7 @@ ROWS = {
         "stress_scaled sinusoidal - alibi",
         "stress_scaled mds - sinusoidal",
     ],
-    "violations of monotonicity": ["violations"],
+    "violations in the corpus": ["violations"],
     "bracket for unlimited text": ["limit of d^2"],
 }
 N_INTERVALS = 4 * sum(map(len, list(ROWS.values())[:-1])) + 6  # without structure there are those of the depth

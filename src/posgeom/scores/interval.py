@@ -9,6 +9,7 @@ tell the two cases apart, see `PairVariance`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 import scipy
@@ -24,8 +25,6 @@ _ON_NOISE_OF_DIFFERENCES = 0.9
 """Factor on the noise of a difference between what is fitted and what is not: where intervals covered best on corpora
 of known truth."""
 _ENOUGH_DRAWS = 0.9
-_NOT_IN_COMMON = 0.15
-"""Of the errors of plug-in and cross-validated distances: about what is found where little is noise."""
 MANY_BLOCKS = 15
 """Blocks from which the bootstrap draws Poisson weights."""
 
@@ -192,7 +191,8 @@ def noise_share_interval(geometry: Geometry, curve: DepthCurve | None, level: fl
     """Interval of `noise_share`, with the error that the last point of the depth curve has, of halves too.
 
     Unequal depths make distances larger than there, where all are the same, and the error with them. The plug-in
-    distance has the same error for the most part, since noise adds to it about as much whatever the distance is.
+    distance errs with the other one, the more so the less is noise, and by the root of the share the error is less: as
+    found where the truth is known, and cautious where little is noise.
 
     Parameters
     ----------
@@ -215,7 +215,8 @@ def noise_share_interval(geometry: Geometry, curve: DepthCurve | None, level: fl
     # More splits than the curve has.
     error = last.standard_error * error_of_partitions(splits) / error_of_partitions(halvings_of(n, seed))
     error *= max((1 - share) * plugin / max(last.mean_squared, error), 1.0)
-    # Of 1 - F / P where F and P err by as much, but for a part.
-    error *= float(np.hypot(share, _NOT_IN_COMMON * (1 - share))) / plugin
+    error *= sqrt(max(share, 0.0)) / plugin
+    if not error > 0:
+        return None
     reach = quantile(level, last.n_blocks) * error
     return Interval(share - reach, share + reach, error)
