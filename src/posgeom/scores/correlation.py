@@ -68,6 +68,10 @@ def tied_ranks(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Ranks with values tied to within round-off, which would otherwise order equal distances at random; shape of x."""
     order = np.argsort(x)
     steps = np.diff(x[order]) > RELATIVE_TOLERANCE * float(np.abs(x).max())
+    if steps.all():
+        ranks = np.empty(x.size)
+        ranks[order] = np.arange(1, x.size + 1)
+        return ranks
     group = np.empty(x.size, np.int64)
     group[order] = np.concatenate([[0], np.cumsum(steps)])
     sizes = np.bincount(group)

@@ -85,7 +85,10 @@ class Halves:
         ndarray of float or None, shape (n_terms, n_scores, n_fits)
             What each pair of blocks changes to first order; 0 for one that is in no half.
         """
-        halves = [[self._half(fits, blocks, self._pairs.of(blocks)) for blocks in split] for split in self._splits]
+        memory = (_ARRAYS_OF_A_HALF + _ARRAYS_OF_A_FIT * len(fits)) * self._pairs.mean.nbytes
+        both_of_all = [blocks for split in self._splits for blocks in split]
+        made = thread_map(lambda blocks: self._half(fits, blocks, self._pairs.of(blocks)), both_of_all, memory=memory)
+        halves = list(zip(made[::2], made[1::2], strict=True))
         parts = {(k, side): _against(pair[side], pair[1 - side]) for k, pair in enumerate(halves) for side in (0, 1)}
         full = scores_of_sums(list(parts.values()))
         if not terms or self.variance is None:
@@ -105,7 +108,6 @@ class Halves:
             for side, blocks in enumerate(split)
             for f, g in combinations(blocks, 2)
         ]
-        memory = (_ARRAYS_OF_A_HALF + _ARRAYS_OF_A_FIT * len(fits)) * self._pairs.mean.nbytes
         changes = thread_map(moved_by, tasks, memory=memory, stage=_STAGE, progress=progress)
         out = np.zeros((len(self._pairs.kernel), *full.shape))
         for k, side in parts:
