@@ -160,8 +160,10 @@ def halvings_of(n_blocks: int, seed: int) -> list[list[tuple[int, ...]]]:
 
 def _with_grown_error(point: DepthPoint, singles: Sequence[DepthPoint], partitions: _Partitions) -> DepthPoint:
     """A point of blocks put together, which are few: its error is that of single blocks, as it grows with the depth."""
-    before, last = singles[0] if len(singles) < 2 else singles[-2], singles[-1]
-    if before is last or before.standard_error is None or last.standard_error is None:
+    if len(singles) < 2:
+        return point
+    before, last = singles[-2:]
+    if before.standard_error is None or last.standard_error is None:
         return point
     error = last.standard_error
     if 0 < before.standard_error < error:

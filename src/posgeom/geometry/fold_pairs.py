@@ -22,6 +22,7 @@ from posgeom.errors import GeometryError
 from posgeom.geometry.crossval import squared_distances, total_of, uniform_roots
 from posgeom.geometry.distance_matrix import physical_memory, upper_pairs
 from posgeom.geometry.gram import cross_gram
+from posgeom.geometry.pair_variance import block_sums
 from posgeom.geometry.rarefaction import rarefied_rows
 from posgeom.geometry.sparse_rows import append_row
 from posgeom.progress import ProgressHook, silent
@@ -110,11 +111,7 @@ class FoldPairs:
     @cached_property
     def sums(self) -> NDArray[np.float64]:
         """For each block, the sum over the pairs it is in, shape (n_blocks, n_pairs)."""
-        out = np.zeros((self.n_blocks, self.kernel.shape[1]))
-        for row, (f, g) in zip(self.kernel, combinations(range(self.n_blocks), 2), strict=True):
-            out[f] += row
-            out[g] += row
-        return out
+        return block_sums(self.kernel, self.n_blocks)
 
     def without(self, block: int) -> NDArray[np.float64]:
         """The estimate without one block, shape (n_pairs,)."""

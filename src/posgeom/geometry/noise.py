@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.geometry.fold_pairs import ENOUGH_BLOCKS, FoldPairs
-from posgeom.geometry.pair_variance import between
+from posgeom.geometry.pair_variance import between, block_sums
 from posgeom.geometry.unbiased_root import unbiased_root
 
 FEWEST_POSITIONS = 4
@@ -151,14 +150,11 @@ def _resolved(squared: NDArray[np.float64], scale: float) -> NDArray[np.float64]
 
 def _moments(kernel: NDArray[np.float64], n: int) -> tuple[NDArray[np.float64], ...]:
     """Means of a kernel over pairs, of products of two terms that share no block, and of squares of one."""
-    sums = np.zeros((n, kernel.shape[1]))
-    squares = np.zeros(kernel.shape[1])
-    for row, (f, g) in zip(kernel, combinations(range(n), 2), strict=True):
-        sums[f] += row
-        sums[g] += row
+    sums, squares = block_sums(kernel, n), np.zeros(kernel.shape[1])
+    for row in kernel:  # without a copy of their squares
         squares += row * row
     total = sums.sum(axis=0) / 2
-    adjacent = np.einsum("fk,fk->k", sums, sums) - 2 * squares  # without a copy of their squares
+    adjacent = np.einsum("fk,fk->k", sums, sums) - 2 * squares
     apart = 4 * total**2 - 4 * adjacent - 4 * squares
     n_pairs = n * (n - 1) / 2
     return total / n_pairs, apart / (n * (n - 1) * (n - 2) * (n - 3)), squares / n_pairs

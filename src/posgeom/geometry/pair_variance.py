@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -130,8 +131,11 @@ def block_sums(terms: NDArray[np.float64], n: int) -> NDArray[np.float64]:
     -------
     ndarray of float, shape (n, k)
     """
-    first, second = np.triu_indices(n, 1)
-    return np.stack([terms[(first == f) | (second == f)].sum(axis=0) for f in range(n)])
+    out = np.zeros((n, terms.shape[1]))
+    for row, (f, g) in zip(terms, combinations(range(n), 2), strict=True):  # without a copy: terms can be a kernel
+        out[f] += row
+        out[g] += row
+    return out
 
 
 def between(n: int, unbiased: NDArray[np.float64] | float) -> PairVariance:
