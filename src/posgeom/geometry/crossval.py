@@ -24,6 +24,8 @@ from posgeom.progress import ProgressHook, silent
 from posgeom.seeds import make_rng
 
 DEFAULT_N_SPLITS = 6
+N_HALVINGS = 2
+"""Splits into halves for what is fitted or scored on each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,22 @@ def balanced_splits(folds: list[int], n_splits: int, seed: int) -> list[Split]:
     else:
         chosen = list(_random_halves(first, rest, sizes, n_splits, make_rng(seed)))
     return [Split(tuple(sorted(a)), tuple(sorted(set(folds) - a))) for a in chosen]
+
+
+def halvings_of(n_blocks: int, seed: int, n_halvings: int = N_HALVINGS) -> list[list[tuple[int, ...]]]:
+    """Both halves of each split of blocks into halves, where few splits do.
+
+    Parameters
+    ----------
+    n_blocks : int
+    seed : int
+    n_halvings : int
+
+    Returns
+    -------
+    list of list of tuple of int
+    """
+    return [[split.a, split.b] for split in balanced_splits(list(range(n_blocks)), n_halvings, seed)]
 
 
 def error_of_partitions(partitions: Sequence[Sequence[Sequence[int]]]) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.crossval import balanced_splits, error_of_partitions
+from posgeom.geometry.crossval import error_of_partitions, halvings_of
 from posgeom.geometry.fold_pairs import (
     BYTES_OF_AN_ENTRY,
     ENOUGH_BLOCKS,
@@ -35,7 +35,6 @@ _Partitions = Sequence[Sequence[Sequence[int]]]
 _Plan = tuple[_Partitions, int]
 """Partitions of the corpus to average over, and the depth of their parts."""
 _THINNING = (4, 2, 1)
-_N_HALVINGS = 2
 _OVERSHOOT = 1.5
 """A distance can overshoot at intermediate depth, where frequent tokens are resolved and their rare counterparts are
 not: by less than this times the resolved and the unresolved share, in every corpus of known truth that was tried."""
@@ -151,11 +150,6 @@ def depth_curve(counts: PositionCounts, geometry: Geometry, *, progress: Progres
         if depth not in singles:
             points[depth] = _with_grown_error(points[depth], [points[k] for k in singles], partitions)
     return DepthCurve(tuple(points[depth] for depth in sorted(points)))
-
-
-def halvings_of(n_blocks: int, seed: int) -> list[list[tuple[int, ...]]]:
-    """Splits of blocks into halves that the last point of a curve is the mean over."""
-    return [[split.a, split.b] for split in balanced_splits(list(range(n_blocks)), _N_HALVINGS, seed)]
 
 
 def _with_grown_error(point: DepthPoint, singles: Sequence[DepthPoint], partitions: _Partitions) -> DepthPoint:

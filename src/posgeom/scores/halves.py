@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.crossval import balanced_splits
+from posgeom.geometry.crossval import N_HALVINGS, halvings_of
 from posgeom.geometry.distance_matrix import DistanceMatrix, full_matrix
 from posgeom.geometry.fold_pairs import FoldPairs
 from posgeom.geometry.pair_variance import PairVariance
@@ -21,8 +21,7 @@ from posgeom.scores.moving import move_away
 from posgeom.scores.scoring import Scoring, Sums, Target, pairs_of_encoding, scores_of_sums
 from posgeom.threads import thread_map
 
-_N_HALVINGS = 2
-MOST_SETS = 2 * _N_HALVINGS
+MOST_SETS = 2 * N_HALVINGS
 """Halves of all splits."""
 _FEWEST_BLOCKS = 3
 """Blocks of a half whose pairs tell its noise."""
@@ -55,8 +54,7 @@ class Halves:
 
     def __init__(self, geometry: Geometry, pairs: FoldPairs) -> None:
         self._geometry, self._pairs = geometry, pairs
-        splits = balanced_splits(list(range(pairs.n_blocks)), _N_HALVINGS, geometry.seed)
-        self._splits = [(split.a, split.b) for split in splits]
+        self._splits = halvings_of(pairs.n_blocks, geometry.seed)
 
     @property
     def variance(self) -> PairVariance | None:

@@ -16,8 +16,8 @@ import scipy
 from numpy.typing import NDArray
 
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.crossval import balanced_splits, error_of_partitions
-from posgeom.geometry.depth_curve import DepthCurve, halvings_of
+from posgeom.geometry.crossval import N_HALVINGS, error_of_partitions, halvings_of
+from posgeom.geometry.depth_curve import DepthCurve
 from posgeom.geometry.noise import mean_with_error
 from posgeom.geometry.pair_variance import PairVariance, block_sums, quantile
 
@@ -211,9 +211,9 @@ def noise_share_interval(geometry: Geometry, curve: DepthCurve | None, level: fl
     if share is None or last is None or not last.standard_error:
         return None
     n, seed = last.n_blocks, geometry.seed
-    splits = [[split.a, split.b] for split in balanced_splits(list(range(n)), geometry.n_splits, seed)]
     # More splits than the curve has.
-    error = last.standard_error * error_of_partitions(splits) / error_of_partitions(halvings_of(n, seed))
+    more, few = (error_of_partitions(halvings_of(n, seed, k)) for k in (geometry.n_splits, N_HALVINGS))
+    error = last.standard_error * more / few
     error *= max((1 - share) * plugin / max(last.mean_squared, error), 1.0)
     error *= sqrt(max(share, 0.0)) / plugin
     if not error > 0:
