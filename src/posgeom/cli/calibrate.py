@@ -98,8 +98,8 @@ def _print(found: list[Calibrated]) -> None:
     console.print(table)
     console.print(
         f"{found[0].n_replications} replications. rejected: share in which the first axis is significant.\n"
-        "limit of d^2: a bracket for unlimited text, not a confidence interval. its mean: what half of a corpus tells\n"
-        "about the other half has no other truth, nor has a correlation of ranks, which noise lowers."
+        "limit of d^2: a bracket for unlimited text, not a confidence interval.\n"
+        "its mean: what half of a corpus tells about the other half has no other truth, nor have ranks."
     )
 
 
