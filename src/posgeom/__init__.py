@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from posgeom.analysis import CONVENTIONS, DEFAULT_ENCODINGS, Analysis, analyze
+from posgeom.analysis import CONVENTIONS, DEFAULT_ENCODINGS, analyze
 from posgeom.corpus.bins import Bins
 from posgeom.corpus.counting import count, count_texts
 from posgeom.corpus.counts import PositionCounts
@@ -54,11 +54,16 @@ from posgeom.errors import (
     TokenizerError,
 )
 from posgeom.geometry.build import Geometry, geometry
-from posgeom.geometry.depth_curve import DepthCurve, depth_curve
 from posgeom.geometry.distance_matrix import DistanceMatrix
 from posgeom.geometry.mds import MDS, Spectrum, classical_mds
 from posgeom.geometry.metrics import METRICS, distribution_distances
-from posgeom.geometry.significance import Significance, significance
+from posgeom.inference.comparison import Difference
+from posgeom.inference.depth_curve import DepthCurve, DepthPoint, depth_curve
+from posgeom.inference.jackknife import Estimate, Interval, jackknife
+from posgeom.inference.mean_distance import mean_squared_distance, noise_share
+from posgeom.inference.null_corpora import OrderBeyondLengths, order_beyond_lengths
+from posgeom.inference.scorecard import EncodingScores, Scorecard, alignment, score, scorecard, stress
+from posgeom.inference.significance import Axis, Significance, significance
 from posgeom.models.by_hand import ByHand
 from posgeom.models.family import Family
 from posgeom.models.inspection import Inspection, inspect_model
@@ -70,13 +75,11 @@ from posgeom.models.registry import register_family
 from posgeom.report.document import to_document
 from posgeom.report.files import save, save_counts
 from posgeom.report.tensors import export
-from posgeom.scores.comparison import Difference
+from posgeom.results import Analysis
 from posgeom.scores.effective_rank import effective_rank
-from posgeom.scores.interval import Interval
 from posgeom.scores.monotonicity import Monotonicity, monotonicity
-from posgeom.scores.scorecard import EncodingScores, Scorecard, score, scorecard
 from posgeom.scores.separation import Separation, minimum_separation
-from posgeom.scores.stress import Stress, stress
+from posgeom.scores.stress import Stress
 
 if TYPE_CHECKING:
     from posgeom import plots
@@ -96,6 +99,7 @@ __all__ = [
     "MDS",
     "METRICS",
     "Analysis",
+    "Axis",
     "Bias",
     "BiasEncoding",
     "Bins",
@@ -104,12 +108,14 @@ __all__ = [
     "CorpusError",
     "CountsError",
     "DepthCurve",
+    "DepthPoint",
     "Difference",
     "DistanceMatrix",
     "DynamicNTK",
     "Encoding",
     "EncodingError",
     "EncodingScores",
+    "Estimate",
     "Family",
     "Geometry",
     "GeometryError",
@@ -122,6 +128,7 @@ __all__ = [
     "LongRope",
     "Model",
     "Monotonicity",
+    "OrderBeyondLengths",
     "OrderSensitivity",
     "OutputError",
     "PointEncoding",
@@ -144,6 +151,7 @@ __all__ = [
     "Yarn",
     "alibi",
     "alibi_slopes",
+    "alignment",
     "analyze",
     "build_encoding",
     "classical_mds",
@@ -157,6 +165,7 @@ __all__ = [
     "fourier",
     "geometry",
     "inspect_model",
+    "jackknife",
     "kerple",
     "layer_scores",
     "learned",
@@ -164,10 +173,13 @@ __all__ = [
     "load_matrix",
     "load_tokenizer",
     "mds",
+    "mean_squared_distance",
     "minimum_separation",
     "monotonicity",
+    "noise_share",
     "nope",
     "open_model",
+    "order_beyond_lengths",
     "order_sensitivity",
     "plots",
     "positions_of_mask",

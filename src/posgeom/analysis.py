@@ -1,10 +1,10 @@
 """The main job in one call: from a corpus to a scored geometry."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from posgeom.corpus.bins import Bins, make_bins
 from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, Engine, count
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
-from posgeom.corpus.leaks import leak_note
 from posgeom.corpus.tokenizer_files import TokenizerSpec
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.checks import check_width
@@ -21,20 +20,21 @@ from posgeom.encodings.learned import learned
 from posgeom.encodings.registry import build_encoding, check_spec
 from posgeom.errors import EncodingError, PosgeomError
 from posgeom.geometry.build import EmptyPolicy, Estimator, Geometry, geometry
-from posgeom.geometry.depth_curve import DepthCurve, depth_curve
-from posgeom.geometry.metrics import metric_named
-from posgeom.geometry.significance import Significance, significance
+from posgeom.inference.depth_curve import depth_curve
+from posgeom.inference.mean_distance import mean_squared_distance, noise_share
+from posgeom.inference.null_corpora import order_beyond_lengths
+from posgeom.inference.order import corpus_order
+from posgeom.inference.scorecard import scorecard
+from posgeom.inference.significance import significance
 from posgeom.notes import notes_on
+from posgeom.policies import LEVEL
 from posgeom.progress import ProgressHook, silent
-from posgeom.scores.order import CorpusOrder, corpus_order
-from posgeom.scores.scorecard import DEFAULT_LEVEL, Method, Scorecard, scorecard
+from posgeom.results import Analysis, Convention
 
-Convention = Literal["sound", "paper"]
 EncodingLike = str | Encoding | NDArray[Any] | Callable[..., Any]
 
 DEFAULT_N_DIMS = 768
 DEFAULT_RANKS = (1, 2, 3, 8, 16, 32)
-DEFAULT_NULL_REPLICATES = 5
 DEFAULT_ENCODINGS = (
     "sinusoidal",
     "rope",
@@ -55,52 +55,6 @@ CONVENTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 """Defaults of each convention: the sound ones, and those that give the paper's figures."""
 
 
-@dataclass(frozen=True, eq=False)
-class Analysis:
-    """A corpus, its geometry, and encodings scored against it.
-
-    Attributes
-    ----------
-    counts : PositionCounts
-    geometry : Geometry
-    encodings : tuple of Encoding
-    scorecard : Scorecard
-    convention : str
-    n_dims : int
-        Width d of the schemes that have one.
-    seed : int
-    notes : tuple of str
-        What a reader of the numbers should know.
-    level : float or None
-        Of the intervals; None where they were not wanted.
-    significance : Significance or None
-        Axes against null corpora; None where these were not counted, or too few folds hold documents.
-    depth_curve : DepthCurve or None
-        What more or less text shows; None for plug-in distances, and where intervals were not wanted.
-    order : CorpusOrder
-        Monotonicity violations of the corpus's own distances.
-    """
-
-    counts: PositionCounts
-    geometry: Geometry
-    encodings: tuple[Encoding, ...]
-    scorecard: Scorecard
-    convention: Convention
-    n_dims: int
-    seed: int
-    notes: tuple[str, ...]
-    level: float | None
-    significance: Significance | None
-    depth_curve: DepthCurve | None
-    order: CorpusOrder
-
-    def _repr_html_(self) -> str:
-        return self.geometry._repr_html_() + self.scorecard._repr_html_()
-
-    def __repr__(self) -> str:
-        return f"<Analysis, convention {self.convention}: {self.geometry!r}, {self.scorecard!r}>"
-
-
 def analyze(
     corpus: str | Path | Sequence[str | Path] | PositionCounts,
     tokenizer: TokenizerSpec | None = None,
@@ -118,8 +72,7 @@ def analyze(
     n_folds: int | None = None,
     min_length: int | None = None,
     bins: str | Sequence[int] | Bins | None = None,
-    level: float | None = DEFAULT_LEVEL,
-    interval_method: Method = "jackknife",
+    level: float | None = LEVEL,
     null_replicates: int | None = None,
     column: str | int | None = None,
     group: str | int | None = None,
@@ -161,12 +114,10 @@ def analyze(
         Bins of positions to add counts up over before anything else, as in ``"uniform:32"``; see
         `PositionCounts.binned`. An encoding is scored at the centres of the bins.
     level : float, optional
-        Of the intervals, between 0 and 1; None leaves out intervals, null corpora and the depth curve.
-    interval_method : {"jackknife", "bootstrap"}
-        See `scorecard`.
+        Of the intervals, between 0 and 1; None leaves out intervals and the depth curve.
     null_replicates : int, optional
-        Null corpora to count in the same pass, which tell how many axes are more than noise. By default 5, and none
-        where distances are plug-in; fixed when counts were made.
+        Null corpora to count in the same pass, which tell whether order matters beyond the lengths of documents. None
+        by default; three at least are needed, and five support no p-value below about .001.
     seed : int
         Splits, null corpora, and whatever encodings draw.
     progress : callable
@@ -204,9 +155,6 @@ def analyze(
                 raise PosgeomError(f"{name} was fixed when the counts were made: leave it out, or count again")
         counts = corpus
     else:
-        if null_replicates is None:
-            wanted = level is not None and _is_crossval(metric, estimator, convention)
-            null_replicates = DEFAULT_NULL_REPLICATES if wanted else 0
         counts = count(
             corpus,
             tokenizer,
@@ -223,7 +171,7 @@ def analyze(
             run_dir=run_dir,
             partition_size=partition_size,
             recount_changed=recount_changed,
-            null_replicates=null_replicates,
+            null_replicates=null_replicates or 0,
             seed=seed,
             progress=progress,
         )
@@ -246,14 +194,10 @@ def analyze(
             chosen.append(learned(item, n_positions=counts.n_positions, name=f"encodings[{i}]"))
     if not chosen:
         raise EncodingError("no encoding to score: name one with --encoding, or keep the default ones")
-    card = scorecard(chosen, shape, level=level, method=interval_method, progress=progress)
-    tested = None if level is None else significance(counts, shape, progress=progress)
+    tested = significance(shape, progress=progress)
+    card = scorecard(chosen, shape, level=level, progress=progress)
     curve = None if level is None else depth_curve(counts, shape, progress=progress)
-    order = corpus_order(shape, tested)
-    notes = notes_on(shape, card, n_dims, default_encodings=default_encodings, tested=tested, curve=curve, level=level)
-    notes += tuple(f"Tokenizer engine: {note}." for note in counts.engine_notes)
-    notes += tuple(filter(None, [leak_note(counts)]))
-    return Analysis(
+    analysis = Analysis(
         counts,
         shape,
         tuple(chosen),
@@ -261,17 +205,16 @@ def analyze(
         convention,
         n_dims,
         seed,
-        notes,
+        notes=(),
         level=level,
+        mean_squared=mean_squared_distance(shape),
+        noise_share=noise_share(counts, shape, errors=level is not None),
         significance=tested,
+        beyond_lengths=order_beyond_lengths(counts, shape, progress=progress),
         depth_curve=curve,
-        order=order,
+        order=corpus_order(shape, tested),
     )
-
-
-def _is_crossval(metric: str, estimator: Estimator | None, convention: Convention) -> bool:
-    chosen = CONVENTIONS[convention]["estimator"] if estimator is None else estimator
-    return chosen != "plugin" and metric_named(metric).crossval_scale is not None
+    return replace(analysis, notes=notes_on(analysis, default_encodings=default_encodings))
 
 
 def _default_specs(shape: Geometry, n_dims: int, ranks: Sequence[int] | None) -> list[str]:

@@ -1,25 +1,24 @@
 """What charts show of an analysis beyond its scores: reductions that are small enough to store and to draw."""
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.analysis import Analysis
-from posgeom.encodings.base import Encoding
 from posgeom.encodings.registry import SCHEMES, build_encoding
 from posgeom.errors import EncodingError
 from posgeom.geometry.blocks import block_edges, block_means
-from posgeom.geometry.build import Geometry
 from posgeom.geometry.distance_matrix import upper_pairs
+from posgeom.inference.scorecard import corpus_scores
 from posgeom.progress import ProgressHook, silent
+from posgeom.results import Analysis
 from posgeom.scores.density import pair_density
 from posgeom.scores.lag_profile import lag_profile
-from posgeom.scores.stress import paired_distances, stress
+from posgeom.scores.stress import paired_distances
 from posgeom.scores.violations_by_lag import violations_by_lag
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 MAX_CELLS, N_BLOCKS = 128, 64
 """Rows of a matrix that a chart still shows one by one; larger ones are averaged over at most so many blocks."""
 MAP_AXES = 3
@@ -67,7 +66,7 @@ def chart_data(analysis: Analysis, *, progress: ProgressHook = silent) -> dict[s
     return data | {
         "densities": densities,
         "violations": {"lags": corpus.lags.tolist(), "series": violations},
-        "widths": list(_stress_by_width(analysis)),
+        "widths": list(_scores_by_width(analysis)),
     }
 
 
@@ -122,8 +121,8 @@ def geometry_chart_data(
     }
 
 
-def _stress_by_width(analysis: Analysis) -> Iterator[dict[str, Any]]:
-    """Stress of the schemes that have a width, at smaller ones."""
+def _scores_by_width(analysis: Analysis) -> Iterator[dict[str, Any]]:
+    """Scores of the schemes that have a width, at smaller ones."""
     geometry, n_dims = analysis.geometry, analysis.n_dims
     step = 2 if geometry.positions.size <= _MANY_POSITIONS else 4
     widths = sorted({*(step**k for k in range(1, 20) if step**k < n_dims), n_dims})
@@ -148,16 +147,8 @@ def _series(name: str, spec: str, widths: list[int], analysis: Analysis) -> Iter
             )
         except EncodingError:  # a width that the scheme, or one of its options, cannot have
             continue
-        scores = _stress(encoding, analysis.geometry)
-        yield {"encoding": name, "n_dims": width} | scores
-
-
-def _stress(encoding: Encoding, geometry: Geometry) -> dict[str, float | None]:
-    """As the scorecard has it: what is fitted to the corpus is scored out of sample where that can be."""
-    return {f"stress_{kind}": stress(encoding, geometry, kind) for kind in _KINDS}
-
-
-_KINDS: tuple[Literal["scaled", "raw"], ...] = ("scaled", "raw")
+        scores = corpus_scores(encoding, analysis.geometry)
+        yield {"encoding": name, "n_dims": width} | {key: scores[key] for key in ("alignment", "stress_scaled")}
 
 
 def _short(values: Any) -> list[float | None]:

@@ -8,13 +8,13 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from posgeom.analysis import Analysis
 from posgeom.chart_data import chart_data
 from posgeom.report.charts.figure import Figure, need_extra, themed
 from posgeom.report.document import to_document
 from posgeom.report.drawn import save_page
 from posgeom.report.figures import KINDS, figure_of
 from posgeom.report.run import Run, read_run
+from posgeom.results import Analysis
 
 if TYPE_CHECKING:
     import altair as alt

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from posgeom.analysis import DEFAULT_N_DIMS, Analysis, analyze
+from posgeom.analysis import DEFAULT_N_DIMS, analyze
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
 from posgeom.cli.stored import stored_counts
@@ -14,11 +14,12 @@ from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS
 from posgeom.corpus.documents import ReadOptions
 from posgeom.errors import CorpusError, PosgeomError
 from posgeom.messages import shown
+from posgeom.policies import LEVEL
 from posgeom.report.charts.figure import can_draw
 from posgeom.report.drawn import FIGURES, REPORT, draw_run
 from posgeom.report.files import FILE_NAMES, dump_json, staged_directory, write_files
 from posgeom.report.table import print_analysis
-from posgeom.scores.scorecard import DEFAULT_LEVEL
+from posgeom.results import Analysis
 
 EPILOG = """Examples:
 
@@ -132,19 +133,17 @@ def command(
     recount_changed: o.RecountChangedOption = False,
     level: Annotated[
         float, typer.Option("--level", metavar="P", help="Level of the intervals, between 0 and 1.")
-    ] = DEFAULT_LEVEL,
+    ] = LEVEL,
     intervals: Annotated[
-        Literal["jackknife", "bootstrap", "none"],
-        typer.Option(
-            "--intervals", metavar="HOW", help="jackknife or bootstrap over folds, or none: no errors at all."
-        ),
-    ] = "jackknife",
+        bool, typer.Option("--intervals/--no-intervals", help="Whether scores have intervals (jackknife over folds).")
+    ] = True,
     null: Annotated[
         int | None,
         typer.Option(
             "--null",
             metavar="R",
-            help="Null corpora to count in the same pass, to tell axes from noise. Default: 5.",
+            help="Null corpora to count in the same pass, at least 3: does order matter beyond who is long? "
+            "Default: none.",
             show_default=False,
         ),
     ] = None,
@@ -156,7 +155,7 @@ def command(
 ) -> None:
     """Measure the geometry of positions in a corpus and score positional encodings against it.
 
-    Stress is a diagnostic of faithfulness; it does not predict a model's performance.
+    Alignment and stress are diagnostics of faithfulness; they do not predict a model's performance.
     """
     if counts and corpus:
         raise CorpusError("got both a corpus and --counts: expected one of them")
@@ -189,8 +188,7 @@ def command(
                 min_depth=min_depth,
                 metric=metric,
                 n_folds=None if counts else folds,
-                level=None if intervals == "none" else level,
-                interval_method="jackknife" if intervals == "none" else intervals,
+                level=level if intervals else None,
                 null_replicates=null,
                 min_length=o.min_length(min_length, n_positions, full=full_length),
                 bins=bins,

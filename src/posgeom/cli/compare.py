@@ -8,11 +8,12 @@ import typer
 
 from posgeom.cli.console import stdout_console
 from posgeom.errors import RunError
+from posgeom.inference.comparison import DECIDES
+from posgeom.inference.fields import FIELDS
+from posgeom.policies import LEVEL
 from posgeom.report.comparison import compare_encodings, compare_runs, comparison_document, print_comparison
 from posgeom.report.replicates import read_scored
 from posgeom.report.run import read_run
-from posgeom.scores.scorecard import DEFAULT_LEVEL
-from posgeom.scores.scoring import FIELDS
 
 EPILOG = """Examples:
 
@@ -33,9 +34,7 @@ def command(
             metavar="RUN_DIR...", help="Directories that `posgeom analyze --out` wrote.", show_default=False
         ),
     ],
-    score: Annotated[
-        str, typer.Option("--score", metavar="NAME", help=f"One of {', '.join(FIELDS)}.")
-    ] = "stress_scaled",
+    score: Annotated[str, typer.Option("--score", metavar="NAME", help=f"One of {', '.join(FIELDS)}.")] = DECIDES,
     against: Annotated[
         str | None,
         typer.Option(
@@ -45,7 +44,7 @@ def command(
             show_default=False,
         ),
     ] = None,
-    level: Annotated[float, typer.Option("--level", metavar="P", help="Level of the intervals.")] = DEFAULT_LEVEL,
+    level: Annotated[float, typer.Option("--level", metavar="P", help="Level of the intervals.")] = LEVEL,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")] = False,
 ) -> None:
     """Compare encodings of one run, or runs with each other, with intervals of the differences.
@@ -56,7 +55,8 @@ def command(
         raise RunError(f"--score {score!r}: expected one of {', '.join(FIELDS)}")
     if not 0 < level < 1:
         raise RunError(f"--level {level!r}: expected a number between 0 and 1, such as 0.95")
-    scored = [read_scored(directory, read_run(directory), score) for directory in runs]
+    stored = [read_run(directory) for directory in runs]
+    scored = [read_scored(directory, run, score) for directory, run in zip(runs, stored, strict=True)]
     if len(scored) == 1:
         lines = compare_encodings(scored[0], score, level, against)
     else:
@@ -65,3 +65,6 @@ def command(
         typer.echo(json.dumps(comparison_document(lines, score, level), indent=1, allow_nan=False))
         return
     print_comparison(lines, score, level, stdout_console())
+    for run in stored:
+        if score == DECIDES and run.scores is not None and run.scores.get("alignment_undefined"):
+            typer.echo(f"{run.name}: alignment is undefined: {run.scores['alignment_undefined']}")

@@ -9,19 +9,20 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from posgeom.analysis import Analysis, analyze
+from posgeom.analysis import analyze
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
 from posgeom.corpus.counting import count
 from posgeom.corpus.documents import ReadOptions
 from posgeom.geometry.metrics import distribution_distances
+from posgeom.inference.scorecard import Scorecard
 from posgeom.messages import shown
 from posgeom.progress import ProgressHook
 from posgeom.report.charts.figure import can_draw
 from posgeom.report.drawn import REPORT, draw_run
 from posgeom.report.files import staged_directory, write_files
 from posgeom.report.table import print_analysis, print_paragraph
-from posgeom.scores.scorecard import Scorecard
+from posgeom.results import Analysis
 from posgeom.studies.standard_library import standard_library_files
 from posgeom.studies.synthetic import synthetic
 
@@ -131,16 +132,17 @@ def _source_lines(seed: int, progress: ProgressHook) -> _Study:
 
 def _ranking(card: Scorecard) -> str:
     """Name the most and the least faithful of the encodings that know nothing of the corpus."""
+    if card.undefined is not None:
+        return f"Encodings are not ranked: {card.undefined}."
     fixed = sorted(
-        (row for row in card.rows if not row.name.startswith("mds") and row.stress_scaled is not None),
-        key=lambda row: row.stress_scaled or 0.0,
+        (row for row in card.rows if not row.name.startswith("mds") and row.alignment is not None),
+        key=lambda row: -(row.alignment or 0.0),
     )
     best, worst = fixed[0], fixed[-1]
-    fitted = card["mds:rank=2"]
     return (
-        f"By scaled stress the most faithful encoding that knows nothing of the corpus is {best.name} "
-        f"({best.stress_scaled:.3f}), the least {worst.name} ({worst.stress_scaled:.3f}); two dimensions fitted to "
-        f"the corpus have {fitted.stress_scaled:.3f}."
+        f"The encoding that knows nothing of the corpus and has most of its geometry is {best.name} (alignment "
+        f"{best.alignment:.3f}), the one that has least is {worst.name} ({worst.alignment:.3f}); two dimensions fitted "
+        f"to the corpus have {card['mds:rank=2'].alignment or 0:.3f}."
     )
 
 

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.errors import GeometryError
-from posgeom.geometry.crossval import DEFAULT_N_SPLITS, balanced_splits, crossval_gram, squared_distances
+from posgeom.geometry.crossval import Split, balanced_splits, crossval_gram, squared_distances
 from posgeom.geometry.depth import Selection, choose_min_depth, select_positions
-from posgeom.geometry.distance_matrix import DistanceMatrix, check_matrix_fits, full_matrix, upper_pairs
+from posgeom.geometry.distance_matrix import DistanceMatrix, check_matrix_fits
 from posgeom.geometry.distributions import position_distributions
-from posgeom.geometry.fold_pairs import FoldPairs, block_depths, choose_blocks, fold_pairs, pairwise_mean
+from posgeom.geometry.fold_products import FoldProducts, choose_fold_groups, depth_of_groups, fold_products
 from posgeom.geometry.mds import MDS, Spectrum, classical_mds, spectrum_of
 from posgeom.geometry.metrics import Metric, metric_named
-from posgeom.geometry.noise import NoiseModel, noise_model
 from posgeom.html_table import html_table
+from posgeom.policies import FULL_DEPTH_SPLITS
 from posgeom.progress import ProgressHook, silent
 from posgeom.seeds import make_rng
 
@@ -40,7 +40,8 @@ class Geometry:
     plugin : DistanceMatrix
         Distances between observed token frequencies at full depth; biased upwards by sampling noise.
     crossval : DistanceMatrix or None
-        Cross-validated distances at `depth` from all pairs of `blocks`; None when the estimator is the plug-in one.
+        Cross-validated distances at `depth` from all pairs of `fold_groups`; None when the estimator is the plug-in
+        one.
     crossval_full_depth : DistanceMatrix or None
         Cross-validated between halves of the corpus without rarefaction: it resolves most tokens and is comparable with
         the plug-in mean, but not between positions whose depths differ, and it is noisier.
@@ -52,7 +53,8 @@ class Geometry:
     selection : Selection
         Used and masked positions.
     depth : int or None
-        Sequences per position in each block that counts were rarefied to; None where they were not.
+        Sequences per position in each group of folds that counts were rarefied to; None where they were not. The
+        distances are then those that samples of so many documents show.
     rank : int or None
         Rank of B for the plug-in distances over every position with data and, where there are empty positions,
         the uniform distribution that stands for them (the paper's rank, whatever the policy here). None, for
@@ -65,16 +67,14 @@ class Geometry:
         Mean inner product of a position's square-root frequencies in one half of the corpus with those in the
         other, at full depth: 1 when both halves see every token often. What is missing to 1 is not resolved, and
         differences that rest on it are not detected. None for the plug-in estimator.
-    n_folds, n_folds_used, n_splits, seed : int
-        Folds of the counts, those of them that hold documents, splits into halves averaged over at full depth (0 for
-        the plug-in estimator) and the seed that chose them.
-    blocks : tuple of tuple of int
+    n_folds, n_folds_used, seed : int
+        Folds of the counts, those of them that hold documents, and the seed of what is drawn.
+    splits : tuple of Split
+        Splits into halves that the distances at full depth are a mean over; empty for the plug-in estimator.
+    fold_groups : tuple of tuple of int
         The folds, or unions of folds, whose pairs are multiplied; empty where there are none.
-    fold_pairs : FoldPairs or None
-        What each pair of blocks gave: the base of standard errors. None without blocks, or where it takes too much
-        memory.
-    noise : NoiseModel or None
-        Sampling noise of `crossval`, where the blocks tell it.
+    products : FoldProducts or None
+        Their products: the base of `crossval`, of its errors and of alignment. None for the plug-in estimator.
     """
 
     plugin: DistanceMatrix
@@ -91,11 +91,10 @@ class Geometry:
     self_affinity: float | None
     n_folds: int
     n_folds_used: int
-    n_splits: int
     seed: int
-    blocks: tuple[tuple[int, ...], ...] = ()
-    fold_pairs: FoldPairs | None = None
-    noise: NoiseModel | None = None
+    splits: tuple[Split, ...] = ()
+    fold_groups: tuple[tuple[int, ...], ...] = ()
+    products: FoldProducts | None = None
 
     def __repr__(self) -> str:
         return (
@@ -188,7 +187,7 @@ def geometry(
     empty: EmptyPolicy = "mask",
     min_depth: int | None = None,
     depth: Depth = "common",
-    n_splits: int = DEFAULT_N_SPLITS,
+    n_splits: int = FULL_DEPTH_SPLITS,
     seed: int = 0,
     progress: ProgressHook = silent,
 ) -> Geometry:
@@ -229,36 +228,34 @@ def geometry(
     chosen = metric_named(metric)
     estimator = _check_choices(chosen, estimator, empty, depth, n_splits)
     make_rng(seed)  # a bad seed is an error even where nothing is drawn
-    blocks: tuple[tuple[int, ...], ...] = ()
-    block_depth = None
+    groups: tuple[tuple[int, ...], ...] = ()
+    group_depth = None
     if estimator == "crossval":
         threshold = choose_min_depth(counts.depth, counts.bins) if min_depth is None else min_depth
         deep = counts.depth[counts.depth >= max(threshold, 1)]
-        blocks = tuple(choose_blocks(counts, int(deep.min(initial=counts.depth.max()))))
-        block_depth = block_depths(counts, blocks).min(axis=0)
+        groups = choose_fold_groups(counts, int(deep.min(initial=counts.depth.max())))
+        group_depth = depth_of_groups(counts, groups).min(axis=0)
     selection = select_positions(
-        counts.depth, min_depth=min_depth, empty=empty, block_depth=block_depth, bins=counts.bins
+        counts.depth, min_depth=min_depth, empty=empty, group_depth=group_depth, bins=counts.bins
     )
     positions = selection.positions
     check_matrix_fits(positions.size)
     plugin, rank = _plugin(counts, chosen, selection)
-    crossval = full_depth = pairs = noise = None
+    crossval = full_depth = products = None
     common_depth = self_affinity = None
-    n_halvings = 0
-    if block_depth is not None and chosen.crossval_scale is not None:
+    splits: list[Split] = []
+    if group_depth is not None and chosen.crossval_scale is not None:
         scale, sizes = chosen.crossval_scale, counts.depth[positions]
         occupied = sizes > 0
-        splits = balanced_splits([fold for block in blocks for fold in block], n_splits, seed)
-        n_halvings = len(splits)
+        splits = balanced_splits([fold for group in groups for fold in group], n_splits, seed)
         gram = crossval_gram(counts, positions, splits, None, progress=progress)
         self_affinity = float(np.diagonal(gram)[occupied].mean())
-        squared = squared_distances(gram) * scale
-        crossval = full_depth = DistanceMatrix.from_squared(squared, positions, metric, "crossval", sizes)
+        full_depth = DistanceMatrix.from_squared(squared_distances(gram) * scale, positions, metric, "crossval", sizes)
         if depth == "common" and occupied.any():
-            common_depth = int(block_depth[positions[occupied]].min())
-            pairs = fold_pairs(counts, positions, blocks, common_depth, progress=progress, scale=scale)
-            noise = None if pairs is None else noise_model(pairs)
-            crossval = _from_pairs(counts, positions, blocks, common_depth, metric, scale, pairs, noise)
+            common_depth = int(group_depth[positions[occupied]].min())
+        progress("products of folds", 0, None)
+        products = fold_products(counts, positions, groups, common_depth, scale=scale)
+        crossval = DistanceMatrix.from_squared(products.squared(), positions, metric, "crossval", sizes)
     return Geometry(
         plugin=plugin,
         crossval=crossval,
@@ -274,30 +271,11 @@ def geometry(
         self_affinity=self_affinity,
         n_folds=counts.n_folds,
         n_folds_used=int(counts.depth_by_fold.any(axis=1).sum()),
-        n_splits=n_halvings,
         seed=seed,
-        blocks=blocks,
-        fold_pairs=pairs,
-        noise=noise,
+        splits=tuple(splits),
+        fold_groups=groups,
+        products=products,
     )
-
-
-def _from_pairs(
-    counts: PositionCounts,
-    positions: NDArray[np.int64],
-    blocks: tuple[tuple[int, ...], ...],
-    depth: int,
-    metric: str,
-    scale: float,
-    pairs: FoldPairs | None,
-    noise: NoiseModel | None,
-) -> DistanceMatrix:
-    """Distances from all pairs of blocks, corrected where their noise is known."""
-    m = positions.size
-    mean = None if pairs is None else full_matrix(pairs.mean, m)
-    squared = pairwise_mean(counts, positions, blocks, depth) * scale if mean is None else mean
-    corrected = None if noise is None else full_matrix(noise.roots(upper_pairs(squared)), m)
-    return DistanceMatrix.from_squared(squared, positions, metric, "crossval", counts.depth[positions], corrected)
 
 
 def _check_choices(

@@ -23,10 +23,6 @@ from posgeom.geometry.sparse_rows import append_row, divide_rows, row_sums
 from posgeom.progress import ProgressHook, silent
 from posgeom.seeds import make_rng
 
-DEFAULT_N_SPLITS = 6
-N_HALVINGS = 2
-"""Splits into halves for what is fitted or scored on each."""
-
 
 @dataclass(frozen=True, slots=True)
 class Split:
@@ -72,49 +68,6 @@ def balanced_splits(folds: list[int], n_splits: int, seed: int) -> list[Split]:
     else:
         chosen = list(_random_halves(first, rest, sizes, n_splits, make_rng(seed)))
     return [Split(tuple(sorted(a)), tuple(sorted(set(folds) - a))) for a in chosen]
-
-
-def halvings_of(n_blocks: int, seed: int, n_halvings: int = N_HALVINGS) -> list[list[tuple[int, ...]]]:
-    """Both halves of each split of blocks into halves, where few splits do.
-
-    Parameters
-    ----------
-    n_blocks : int
-    seed : int
-    n_halvings : int
-
-    Returns
-    -------
-    list of list of tuple of int
-    """
-    return [[split.a, split.b] for split in balanced_splits(list(range(n_blocks)), n_halvings, seed)]
-
-
-def error_of_partitions(partitions: Sequence[Sequence[Sequence[int]]]) -> float:
-    """Standard error of a mean over pairs of parts, over that of the mean over all pairs of folds.
-
-    Where there is noise alone: products of folds in the same part are left out.
-
-    Parameters
-    ----------
-    partitions : sequence of sequences of sequences of int
-        Folds, from 0 on without a gap, of each part of each partition; the mean is over partitions too.
-
-    Returns
-    -------
-    float
-        At least 1.
-    """
-    n = sum(map(len, partitions[0]))
-    first, second = np.triu_indices(n, 1)
-    weights = np.zeros(first.size)
-    for parts in partitions:
-        part_of, size = np.zeros(n, np.int64), np.zeros(n)
-        for number, folds in enumerate(parts):
-            part_of[list(folds)], size[list(folds)] = number, len(folds)
-        of_product = comb(len(parts), 2) * size[first] * size[second]
-        weights += (part_of[first] != part_of[second]) / of_product / len(partitions)
-    return float(np.sqrt((weights**2).sum() * weights.size))
 
 
 def _random_halves(
@@ -179,7 +132,7 @@ def crossval_gram(
     stage = "cross-validating" if depth is None else "cross-validating at common depth"
     for done, split in enumerate(splits):
         progress(stage, done, len(splits))
-        a, b = (_square_roots(total_of(used, half), depth, uniform) for half in (split.a, split.b))
+        a, b = (square_roots(total_of(used, half), depth, uniform) for half in (split.a, split.b))
         gram += cross_gram(a, b)
     progress(stage, len(splits), len(splits))
     gram = (gram + gram.T) / (2 * len(splits))
@@ -187,7 +140,7 @@ def crossval_gram(
     return np.asarray(gram[np.ix_(row_of_position, row_of_position)])
 
 
-def total_of(matrices: list[scipy.sparse.csr_array], folds: tuple[int, ...]) -> scipy.sparse.csr_array:
+def total_of(matrices: Sequence[scipy.sparse.csr_array], folds: Sequence[int]) -> scipy.sparse.csr_array:
     """Counts of some folds together."""
     total = matrices[folds[0]]
     for fold in folds[1:]:
@@ -195,7 +148,7 @@ def total_of(matrices: list[scipy.sparse.csr_array], folds: tuple[int, ...]) -> 
     return total
 
 
-def _square_roots(
+def square_roots(
     counts: scipy.sparse.csr_array, depth: int | None, uniform: NDArray[np.float64] | None
 ) -> scipy.sparse.csr_array:
     """Square-root frequencies of a half, shape (m, V), with a last row for the positions without data."""

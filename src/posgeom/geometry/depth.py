@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 
 from posgeom.corpus.bins import Bins
 from posgeom.errors import GeometryError
-
-SHARE_OF_DEEPEST = 0.05
-ENOUGH = 100
+from posgeom.policies import ENOUGH_DEPTH, SHARE_OF_DEEPEST
 
 
 def choose_min_depth(depth: NDArray[np.int64], bins: Bins | None = None) -> int:
@@ -33,7 +31,7 @@ def choose_min_depth(depth: NDArray[np.int64], bins: Bins | None = None) -> int:
         At least 1.
     """
     deepest = int(depth.max(initial=0)) if bins is None else ceil((depth[bins.centres] / bins.widths).max())
-    return max(1, ceil(SHARE_OF_DEEPEST * deepest), min(ENOUGH, ceil(deepest / 2)))
+    return max(1, ceil(SHARE_OF_DEEPEST * deepest), min(ENOUGH_DEPTH, ceil(deepest / 2)))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -67,7 +65,7 @@ def select_positions(
     *,
     min_depth: int | None,
     empty: str,
-    block_depth: NDArray[np.int64] | None,
+    group_depth: NDArray[np.int64] | None,
     bins: Bins | None = None,
 ) -> Selection:
     """Choose the positions that take part.
@@ -80,8 +78,8 @@ def select_positions(
         None chooses by `choose_min_depth`.
     empty : str
         ``"mask"`` leaves positions without data out, ``"uniform"`` keeps them as the uniform distribution.
-    block_depth : ndarray of int or None, shape (n,)
-        Smallest depth in any block of folds, when the estimator is cross-validated.
+    group_depth : ndarray of int or None, shape (n,)
+        Smallest depth in any group of folds, when the estimator is cross-validated.
     bins : Bins, optional
         Bins at whose centres alone there are counts; `depth` is then the tokens of each.
 
@@ -102,8 +100,8 @@ def select_positions(
         exists[:] = False
         exists[bins.centres] = True
     deep = enough = depth >= threshold
-    if block_depth is not None:
-        deep = enough & (block_depth > 0)
+    if group_depth is not None:
+        deep = enough & (group_depth > 0)
     is_empty = exists & (depth == 0)
     used = deep | is_empty if empty == "uniform" else deep
     if int(used.sum()) < 2:

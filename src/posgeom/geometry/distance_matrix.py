@@ -90,9 +90,6 @@ class DistanceMatrix:
     squared : ndarray of float, shape (m, m)
         Squared distances as estimated; by default the squares of `values`. An unbiased estimate may be
         negative, and stays so here; in `values` it is 0.
-    corrected : ndarray of float, shape (m, m)
-        Distances whose sums over pairs are free of noise bias (see `posgeom.geometry.noise`), by default `values`:
-        what stress and Pearson correlation are made of. Single ones may be negative.
     """
 
     values: NDArray[np.float64]
@@ -101,20 +98,16 @@ class DistanceMatrix:
     estimator: str
     depth: NDArray[np.int64] | None = None
     squared: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False)
-    corrected: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False)
 
     def __post_init__(self) -> None:
         values = _symmetric(self.values, "distance matrix")
         if (values < 0).any():
             raise GeometryError(f"a distance is negative ({values.min():g}): expected 0 or more")
         squared = values**2 if not self.squared.size else _symmetric(self.squared, "squared distances")
-        # The same array where nothing is corrected, so that this can be asked by `is`.
-        plain = not self.corrected.size or self.corrected is self.values
-        corrected = values if plain else _symmetric(self.corrected, "corrected distances")
         positions = np.asarray(self.positions, np.int64)
         if positions.shape != values.shape[:1] or (np.diff(positions) <= 0).any():
             raise GeometryError(f"positions must be {values.shape[0]} increasing numbers, one per row of the matrix")
-        arrays = {"values": values, "squared": squared, "corrected": corrected, "positions": positions}
+        arrays = {"values": values, "squared": squared, "positions": positions}
         for name, array in arrays.items():
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -127,14 +120,13 @@ class DistanceMatrix:
         metric: str,
         estimator: str,
         depth: NDArray[np.int64] | None = None,
-        corrected: NDArray[np.float64] | None = None,
     ) -> "DistanceMatrix":
         """Build from squared distances, which may be negative where the estimator is unbiased.
 
         Parameters
         ----------
         squared : array_like, shape (m, m)
-        positions, metric, estimator, depth, corrected
+        positions, metric, estimator, depth
             As the attributes.
 
         Returns
@@ -142,8 +134,7 @@ class DistanceMatrix:
         DistanceMatrix
         """
         array = np.asarray(squared, np.float64)
-        values = np.sqrt(np.maximum(array, 0))
-        return cls(values, positions, metric, estimator, depth, array, values if corrected is None else corrected)
+        return cls(np.sqrt(np.maximum(array, 0)), positions, metric, estimator, depth, array)
 
     def __repr__(self) -> str:
         return f"<DistanceMatrix: {self.metric}, {self.estimator}, {len(self):,} positions>"

@@ -11,6 +11,7 @@ from posgeom.encodings.registry import build_encoding
 from posgeom.errors import CheckpointError, EncodingError
 from posgeom.geometry.build import Geometry
 from posgeom.html_table import html_table
+from posgeom.inference.alignment import targets_of, why_undefined
 from posgeom.messages import printable, shown
 from posgeom.models.encoding import model_encoding
 from posgeom.models.family import PositionTable, Rotary, Stack
@@ -87,9 +88,9 @@ class LayerAnalysis:
         raise KeyError(f"no {weights} layer {layer}, head {head}")
 
     def _repr_html_(self) -> str:
-        keys = ("layer", "weights", "stress_scaled", "stress_raw", "pearson")
+        keys = ("layer", "weights", "alignment", "stress_scaled", "stress_raw", "pearson")
         rows = [[row[key] for key in keys] for row in self.to_dicts() if row["head"] is None]
-        caption = f"{self.stack.name}: P M by layer, P {self.input}; lower stress: more faithful"
+        caption = f"{self.stack.name}: P M by layer, P {self.input}; higher alignment: more faithful"
         return html_table(caption, [key.replace("_", " ") for key in keys], rows)
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -157,6 +158,7 @@ def layer_scores(
     rows: list[LayerRow] = []
     kernels: list[HeadKernel] = []
     kernel_of = _kernel_maker(model, chosen, geometry, frequencies)
+    (target,) = targets_of(geometry, why_undefined(geometry))
     for layer in range(chosen.n_layers):
         progress("layers", layer, chosen.n_layers)
         trained = model.query_key(chosen, layer)
@@ -165,7 +167,7 @@ def layer_scores(
             copies["initial"] = initial_query_key(chosen, layer, seed)
         for weights, projections in copies.items():
             for head, query, key in _parts(projections, heads=heads):
-                scores = score_projection(points[weights], query, key, geometry.distances)
+                scores = score_projection(points[weights], query, key, target, geometry.positions)
                 rows.append(LayerRow(layer, head, weights, scores))
         kernels += kernel_of(layer, trained) if kernel_of else []
     progress("layers", chosen.n_layers, chosen.n_layers)
@@ -263,8 +265,8 @@ def _content_text(frequencies: TokenFrequencies | None) -> str:
 def _notes(stack: Stack, name: str, *, has_kernels: bool) -> tuple[str, ...]:
     notes = [
         (
-            "Raw stress follows the norm of M: compare with the fresh copy, and layers by scaled stress. It is a "
-            "diagnostic of faithfulness; a lower stress is not a better model."
+            "Raw stress follows the norm of M: compare with the fresh copy, and layers by alignment. That is a "
+            "diagnostic of faithfulness; a higher alignment is not a better model."
         )
     ]
     if name != "own" and not isinstance(stack.positions, PositionTable):

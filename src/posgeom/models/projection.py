@@ -5,12 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.geometry.distance_matrix import DistanceMatrix, upper_pairs
 from posgeom.geometry.euclidean import euclidean_distances
-from posgeom.scores.correlation import pearson_against
+from posgeom.inference.fields import FIELDS, EncodingPairs, Target
 from posgeom.scores.effective_rank import effective_rank
 from posgeom.scores.monotonicity import monotonicity
-from posgeom.scores.stress import stress_against
 
 N_SINGULAR_VALUES = 8
 """Leading singular values kept."""
@@ -22,6 +20,8 @@ class ProjectionScores:
 
     Attributes
     ----------
+    alignment : float or None
+        Cosine between the geometry of P M and the corpus's, whatever the norm of M.
     stress_raw, stress_scaled, scale : float or None
         Of P M against the geometry; see `posgeom.scores.stress.Stress`. Raw stress is the paper's.
     pearson : float or None
@@ -39,6 +39,7 @@ class ProjectionScores:
         The leading ones of P M P^T.
     """
 
+    alignment: float | None
     stress_raw: float | None
     stress_scaled: float | None
     scale: float | None
@@ -52,7 +53,11 @@ class ProjectionScores:
 
 
 def score_projection(
-    points: NDArray[np.float64], query: NDArray[np.float64], key: NDArray[np.float64], target: DistanceMatrix
+    points: NDArray[np.float64],
+    query: NDArray[np.float64],
+    key: NDArray[np.float64],
+    target: Target,
+    positions: NDArray[np.int64],
 ) -> ProjectionScores:
     """Scores of P M, with M = W_Q^T W_K of one head or of a whole layer.
 
@@ -62,23 +67,21 @@ def score_projection(
         P, one row for each position of `target`.
     query, key : ndarray of float, shape (r, d)
         Rows of W_Q and W_K, stored out x in.
-    target : DistanceMatrix
+    target : Target
+    positions : ndarray of int, shape (m,)
 
     Returns
     -------
     ProjectionScores
     """
     distances = euclidean_distances(projected(points, query, key))
-    pairs = upper_pairs(distances)
-    stress = stress_against(pairs, target)
+    scores = dict(zip(FIELDS, EncodingPairs.of(distances).against(target).tolist(), strict=True))
+    wanted = ("alignment", "stress_raw", "stress_scaled", "scale", "pearson")
     norm, symmetric = _norm_and_symmetry(query, key)
     values = _singular_values(points @ query.T, points @ key.T)
     return ProjectionScores(
-        stress_raw=stress.raw,
-        stress_scaled=stress.scaled,
-        scale=stress.scale,
-        pearson=pearson_against(pairs, target),
-        violation_rate=monotonicity(distances, target.positions).violation_rate,
+        **{name: scores[name] if np.isfinite(scores[name]) else None for name in wanted},
+        violation_rate=monotonicity(distances, positions).violation_rate,
         norm=norm,
         symmetric_share=symmetric,
         antisymmetric_share=None if symmetric is None else 1 - symmetric,

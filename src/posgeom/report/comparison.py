@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from posgeom.errors import RunError
+from posgeom.inference.comparison import DECIDES, Difference, RunScore, difference, rank_scores
+from posgeom.inference.jackknife import Interval
 from posgeom.messages import printable, shown, shown_list
 from posgeom.report.table import print_paragraph
-from posgeom.scores.comparison import Difference, Scored, difference, rank_scores
-from posgeom.scores.interval import Interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,23 +24,23 @@ class Line:
 
     Attributes
     ----------
-    scored : Scored
+    scored : RunScore
     interval : Interval or None
     against : Difference or None
         None for the reference itself.
     """
 
-    scored: Scored
+    scored: RunScore
     interval: Interval | None
     against: Difference | None
 
 
-def compare_encodings(scored: Sequence[Scored], score: str, level: float, reference: str | None) -> list[Line]:
+def compare_encodings(scored: Sequence[RunScore], score: str, level: float, reference: str | None) -> list[Line]:
     """The encodings of one run, each against one of them.
 
     Parameters
     ----------
-    scored : sequence of Scored
+    scored : sequence of RunScore
     score : str
     level : float
     reference : str, optional
@@ -64,12 +64,12 @@ def compare_encodings(scored: Sequence[Scored], score: str, level: float, refere
     ]
 
 
-def compare_runs(runs: Sequence[Sequence[Scored]], score: str, level: float, only: str | None) -> list[Line]:
+def compare_runs(runs: Sequence[Sequence[RunScore]], score: str, level: float, only: str | None) -> list[Line]:
     """Every encoding that all runs have, in each of them, against the first run.
 
     Parameters
     ----------
-    runs : sequence of sequence of Scored
+    runs : sequence of sequence of RunScore
     score : str
     level : float
     only : str, optional
@@ -102,15 +102,15 @@ def compare_runs(runs: Sequence[Sequence[Scored]], score: str, level: float, onl
     return lines
 
 
-def _named(scored: Sequence[Scored], name: str) -> Scored:
+def _named(scored: Sequence[RunScore], name: str) -> RunScore:
     for one in scored:
         if one.encoding == name:
             return one
     raise RunError(f"no encoding {shown(name)} in this run: it has {shown_list([o.encoding for o in scored])}")
 
 
-def _interval(scored: Scored, level: float) -> Interval | None:
-    return None if scored.leaving is None else scored.leaving.intervals(level)[0]
+def _interval(scored: RunScore, level: float) -> Interval | None:
+    return scored.estimate.interval(level)
 
 
 def comparison_document(lines: Sequence[Line], score: str, level: float) -> dict[str, Any]:
@@ -157,17 +157,18 @@ def print_comparison(lines: Sequence[Line], score: str, level: float, console: C
     table.add_column("encoding", max_width=26, overflow="fold")
     if several:
         table.add_column("run", max_width=20, overflow="fold")
-    for header in (score, f"{100 * level:g} %", "difference", f"{100 * level:g} %", "more faithful"):
+    headers = (score, f"{100 * level:g} %", "difference", f"{100 * level:g} %")
+    for header in (*headers, "more faithful") if score == DECIDES else headers:
         table.add_column(header, justify="right", overflow="fold")
     for line in lines:
         names = [line.scored.encoding] + ([line.scored.run] if several else [])
         against = line.against
         cells = [_number(line.scored.value), _bounds(line.interval)]
         if against is None:
-            cells += ["reference", "", ""]
+            cells += ["reference", ""]
         else:
-            confidence = "" if against.confidence is None else _confidence(against.confidence)
-            cells += [_number(against.value, "+"), _bounds(against.interval, "+"), confidence]
+            cells += [_number(against.value, "+"), _bounds(against.interval, "+")]
+            cells += [] if against.confidence is None else [_confidence(against.confidence)]
         table.add_row(*(Text(printable(name)) for name in names), *cells)
     console.print(table)
     paired = [line.against.paired for line in lines if line.against is not None]
@@ -175,11 +176,14 @@ def print_comparison(lines: Sequence[Line], score: str, level: float, console: C
     if paired and not all(paired):
         how = "other corpora, or other parts of them: differences are those of independent scores"
     what = "run" if several else "encoding"
-    print_paragraph(
-        f"Difference from the reference {what}; {how or 'no standard errors'}. more faithful: confidence that the row "
-        "is more faithful than the reference. A more faithful encoding is not a better model.",
-        console,
-    )
+    print_paragraph(f"Difference from the reference {what}; {how or 'no standard errors'}.", console)
+    if score == DECIDES:
+        told = "more faithful: confidence that the row is more faithful than the reference."
+    else:
+        told = (
+            f"Intervals of {score} are approximate, and say of no row that it is more faithful; --score {DECIDES} does."
+        )
+    print_paragraph(f"{told} A more faithful encoding is not a better model.", console)
     if all(line.interval is None for line in lines):
         print_paragraph("These runs have no intervals: run posgeom analyze with intervals.", console)
 

@@ -4,15 +4,16 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from posgeom.analysis import Analysis
 from posgeom.corpus.leaks import shared_passages
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.depth_curve import DepthCurve
-from posgeom.geometry.significance import Significance
-from posgeom.scores.interval import mean_interval, noise_share, noise_share_interval
-from posgeom.scores.scorecard import Scorecard
+from posgeom.inference.depth_curve import DepthCurve
+from posgeom.inference.jackknife import Estimate
+from posgeom.inference.null_corpora import OrderBeyondLengths
+from posgeom.inference.scorecard import Scorecard
+from posgeom.inference.significance import HYPOTHESIS, Significance
+from posgeom.results import Analysis
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def to_document(analysis: Analysis) -> dict[str, Any]:
@@ -52,13 +53,15 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
         "vocab_size": counts.vocab_size,
         "n_dims": analysis.n_dims,
         **_geometry(geometry),
-        "mean_squared_distance_interval": {"crossval_common_depth": _mean_interval(geometry, analysis.level)},
-        "noise_share": _noise_share(geometry, analysis.depth_curve, analysis.level),
+        "mean_squared_distance_interval": {"crossval_common_depth": _interval(analysis.mean_squared, analysis.level)},
+        "noise_share": None if analysis.noise_share is None else _estimate(analysis.noise_share, analysis.level),
         "corpus_monotonicity": {"violation_rate": asdict(analysis.order)},
         "uncertainty": _uncertainty(analysis.scorecard),
         "significance": _significance(analysis.significance, analysis.level),
+        "beyond_lengths": _beyond_lengths(analysis.beyond_lengths),
         "depth_curve": _depth_curve(analysis.depth_curve, analysis.level),
         "noise_ceiling": _ceiling(analysis.scorecard),
+        "alignment_undefined": analysis.scorecard.undefined,
         "encodings": [
             row | {"min_separation_pair": list(row["min_separation_pair"])} for row in analysis.scorecard.to_dicts()
         ],
@@ -75,8 +78,8 @@ def _geometry(geometry: Geometry) -> dict[str, Any]:
         "empty_policy": geometry.empty,
         "n_folds": geometry.n_folds,
         "n_folds_used": geometry.n_folds_used,
-        "n_splits": geometry.n_splits,
-        "n_blocks": len(geometry.blocks),
+        "n_splits": len(geometry.splits),
+        "n_fold_groups": len(geometry.fold_groups),
         "min_depth": selection.min_depth,
         "min_depth_chosen_automatically": selection.chosen_automatically,
         "common_depth": geometry.depth,
@@ -101,65 +104,64 @@ def _geometry(geometry: Geometry) -> dict[str, Any]:
     }
 
 
-def _mean_interval(geometry: Geometry, level: float | None) -> dict[str, float] | None:
-    interval = mean_interval(geometry, level)
+def _interval(estimate: Estimate, level: float | None) -> dict[str, float] | None:
+    interval = estimate.interval(level)
     return None if interval is None else asdict(interval)
 
 
-def _noise_share(geometry: Geometry, curve: DepthCurve | None, level: float | None) -> dict[str, float | None] | None:
-    value = noise_share(geometry)
-    if value is None:
-        return None
-    interval = None if level is None else noise_share_interval(geometry, curve, level)
+def _estimate(estimate: Estimate, level: float | None) -> dict[str, float | None]:
+    interval = estimate.interval(level)
     low, high = (None, None) if interval is None else (interval.low, interval.high)
-    return {"value": value, "low": low, "high": high}
+    return {"value": estimate.value, "low": low, "high": high}
 
 
 def _uncertainty(card: Scorecard) -> dict[str, Any] | None:
     if card.level is None:
         return None
-    return {"level": card.level, "method": card.method, "n_folds": card.n_blocks}
+    return {"level": card.level, "method": "jackknife", "n_folds": card.n_folds, "depth": card.depth}
 
 
 def _significance(tested: Significance | None, level: float | None) -> dict[str, Any] | None:
-    if tested is None or level is None:
+    if tested is None:
         return None
     axes = []
     for axis in tested.axes:
-        low, high = axis.interval(level) or (None, None)
-        axes.append(
-            {
-                "eigenvalue": axis.eigenvalue,
-                "corrected": axis.corrected,
-                "low": low,
-                "high": high,
-                "null_mean": axis.null_mean,
-                "null_upper": axis.null_upper,
-                "p_value": axis.p_value,
-            }
-        )
+        known = _estimate(axis.eigenvalue, level)
+        axes.append({"eigenvalue": known.pop("value"), **known, "p_value": axis.p_value})
     return {
+        "hypothesis": HYPOTHESIS,
         "significant_rank": tested.rank,
         "alpha": tested.alpha,
-        "n_null": len(tested.null),
+        "n_patterns": tested.n_patterns,
+        "smallest_p": tested.smallest_p,
         "signal_share": tested.signal_share,
         "axes": axes,
-        "null_spectrum": tested.null.mean(axis=0).tolist(),
+    }
+
+
+def _beyond_lengths(found: OrderBeyondLengths | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "null_kind": found.kind,
+        "n_null": len(found.null),
+        "rank": found.rank,
+        "alpha": found.alpha,
+        "p_values": list(found.p_values),
+        "null_spectrum": found.null.mean(axis=0).tolist(),
     }
 
 
 def _depth_curve(curve: DepthCurve | None, level: float | None) -> dict[str, Any] | None:
-    if curve is None or level is None:
+    if curve is None:
         return None
-    intervals = [curve.interval(k, level) or (None, None) for k in range(len(curve.points))]
-    limit = curve.limit(level)
+    values = [_estimate(point.mean_squared, level) for point in curve.points]
     return {
         "depth": [point.depth for point in curve.points],
-        "mean_squared": [point.mean_squared for point in curve.points],
-        "low": [low for low, _ in intervals],
-        "high": [high for _, high in intervals],
+        "mean_squared": [value["value"] for value in values],
+        "low": [value["low"] for value in values],
+        "high": [value["high"] for value in values],
         "self_affinity": [point.self_affinity for point in curve.points],
-        "limit": None if limit is None else dict(zip(("value", "low", "high"), limit, strict=True)),
     }
 
 

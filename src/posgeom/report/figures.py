@@ -71,7 +71,7 @@ def figure_of(run: Run, kind: str) -> Figure:
 
 
 def comparison(runs: Sequence[Run]) -> Figure | None:
-    """Scaled stress of the encodings of several runs, or None where not two of them have scores.
+    """Alignment of the encodings of several runs, or None where not two of them have scores.
 
     Parameters
     ----------
@@ -85,11 +85,11 @@ def comparison(runs: Sequence[Run]) -> Figure | None:
     if len(scored) < 2:
         return None
     rows = [
-        {"run": run.name, "encoding": e["name"], "stress_scaled": e["stress_scaled"]} | _interval(e, "stress_scaled")
+        {"run": run.name, "encoding": e["name"], "alignment": e["alignment"]} | _interval(e, "alignment")
         for run in scored
         for e in (run.scores or {})["encodings"]
     ]
-    caption = "Scaled stress of each encoding against the geometry of each run: 0 is faithful, 1 the worst." + (
+    caption = "Alignment of each encoding with the geometry of each run: 1 is the same geometry, 0 none of it." + (
         " The first runs are drawn; the table has all." if len(scored) > N_SERIES else ""
     )
     return compare_figure(rows, caption=caption)
@@ -104,7 +104,10 @@ def basis(scores: Document) -> str:
     """Estimator and sample size in a few words, for captions."""
     estimator = CROSSVAL if scores["estimator"] == "crossval" else PLUGIN
     documents = scores["corpus"]["documents"]
-    return f"{estimator.capitalize()} estimate, {documents:,} documents, {len(scores['positions_used']):,} positions"
+    depth = scores.get("common_depth")
+    samples = "" if depth is None else f", of samples of {depth:,}"
+    positions = len(scores["positions_used"])
+    return f"{estimator.capitalize()} estimate, {documents:,} documents{samples}, {positions:,} positions"
 
 
 def _interval(encoding: Document, score: str) -> Row:
@@ -115,19 +118,17 @@ def _interval(encoding: Document, score: str) -> Row:
 def _scorecard(run: Run) -> Figure | None:
     if (scores := run.scores) is None:
         return None
-    has_intervals = any(e.get("intervals") for e in scores["encodings"])
-    uncertainty = scores.get("uncertainty") or {}
-    bars = ""
-    if has_intervals:
-        bars = f" Bars: {uncertainty.get('level', 0.95):.0%} intervals ({uncertainty.get('method', 'stored')})."
+    uncertainty = scores.get("uncertainty")
+    bars = "" if uncertainty is None else f" Bars: {uncertainty['level']:.0%} intervals ({uncertainty['method']})."
     ceiling = scores.get("noise_ceiling") or {}
-    mark = " Dashed: what one half of the corpus scores against the other." if ceiling.get("stress_scaled") else ""
+    has_ceiling = (ceiling.get("alignment") or {}).get("value") is not None
+    mark = " Dashed: what one half of the corpus has in common with the other." if has_ceiling else ""
+    why = f" Undefined: {scores['alignment_undefined']}." if scores.get("alignment_undefined") else ""
     return scorecard_figure(
         scores["encodings"],
         noise_ceiling=ceiling,
-        caption=f"How far the distances of each encoding are from the corpus's, at the best scale. {basis(scores)}."
-        + bars
-        + mark,
+        caption="How much of the geometry of the corpus each encoding has, whatever its scale: the cosine between the "
+        f"two. {basis(scores)}." + bars + mark + why,
     )
 
 
@@ -167,28 +168,27 @@ def _lag(run: Run) -> Figure | None:
 def _spectrum(run: Run) -> Figure | None:
     if (scores := run.scores) is None:
         return None
-    significance = scores.get("significance") or {"axes": []}
+    tested = scores.get("significance")
+    axes = tested["axes"] if tested else []
     plugin = scores["plugin_spectrum"] if scores["estimator"] == "crossval" else []
-    # Without a null, the most negative eigenvalue says roughly how large noise alone makes one.
-    rough = -min([0.0, *scores["spectrum"]])
-    edges: list[float | None] = [axis.get("null_upper") for axis in significance["axes"]]
-    edge_title, told = "upper bound of null corpora", "Dashed: what corpora with shuffled positions reach on that axis."
-    if not any(edge is not None for edge in edges):
-        edges, edge_title = [], "size of the most negative eigenvalue"
-        told = "Dashed: the size of the most negative eigenvalue, a rough edge of noise; only a null corpus is a test."
-        if rough > 0 and scores["spectrum_negative_mass"] > 0:
-            edges = [rough] * len(scores["spectrum"])
     rows = []
     for k, value in enumerate(scores["spectrum"]):
-        axis = significance["axes"][k] if k < len(significance["axes"]) else {}
+        axis = axes[k] if k < len(axes) else {}
+        is_significant = "p_value" in axis and axis["p_value"] <= tested["alpha"] if tested else None
         rows.append(
             {"axis": k + 1, "eigenvalue": value, "low": axis.get("low"), "high": axis.get("high")}
-            | {"plugin": plugin[k] if k < len(plugin) else None, "noise_edge": edges[k] if k < len(edges) else None}
+            | {"plugin": plugin[k] if k < len(plugin) else None, "significant": is_significant}
+            | {"p_value": axis.get("p_value")}
         )
     caption = f"Eigenvalues of the double-centred squared distances, first {min(len(rows), MAX_AXES)} of {len(rows):,}."
+    if tested:
+        caption += (
+            f" Open: not more than noise; {tested['significant_rank']} axes are, by {tested['n_patterns']:,} patterns "
+            f"of signs of folds at level {tested['alpha']:g}."
+        )
     if any(row["low"] is not None for row in rows):
-        caption += " Bars: intervals of what significant axes have without noise, which adds to them."
-    return spectrum_figure(rows, edge_title=edge_title, caption=f"{caption} {told if edges else ''} {basis(scores)}.")
+        caption += " Bars: intervals (jackknife); noise pushes small eigenvalues up."
+    return spectrum_figure(rows, caption=f"{caption} {basis(scores)}.")
 
 
 def _map(run: Run) -> Figure | None:
@@ -229,8 +229,8 @@ def _depth(run: Run) -> Figure | None:
 def _density(run: Run) -> Figure | None:
     if run.scores is None or run.charts is None or not run.charts["densities"]:
         return None
-    stress = {e["name"]: e["stress_scaled"] for e in run.scores["encodings"]}
-    panels = sorted(run.charts["densities"], key=lambda p: stress.get(p["encoding"]) or 0.0)
+    alignment = {e["name"]: e["alignment"] for e in run.scores["encodings"]}
+    panels = sorted(run.charts["densities"], key=lambda p: -(alignment.get(p["encoding"]) or 0.0))
     left_out = len(panels) - MAX_PANELS
     caption = (
         "Pairs of positions by their distance in the corpus and in the encoding, most faithful first. On the dashed "
@@ -272,17 +272,17 @@ def _violations(run: Run) -> Figure | None:
 def _width(run: Run) -> Figure | None:
     if run.scores is None or run.charts is None or not run.charts["widths"]:
         return None
-    if not known(run.charts["widths"], "stress_scaled"):
+    if not known(run.charts["widths"], "alignment"):
         return None
     return lines_figure(
         run.charts["widths"],
         name="width",
-        title="Stress against width",
+        title="Alignment against width",
         x="n_dims",
-        y="stress_scaled",
+        y="alignment",
         series="encoding",
         x_title="width d (of mds: axes kept)",
-        y_title="scaled stress",
+        y_title="alignment",
         x_log=True,
         points=True,
         caption=f"What more dimensions give. {_MDS[_is_out_of_sample(run)]} {basis(run.scores)}.",
@@ -305,19 +305,11 @@ def _depth_curve(run: Run) -> Figure | None:
         return None
     empty = [None] * len(curve["depth"])
     rows = [
-        {"distances": "at this depth", "depth": depth, "mean_squared": value, "low": low, "high": high}
+        {"distances": "of samples", "depth": depth, "mean_squared": value, "low": low, "high": high}
         for depth, value, low, high in zip(
             curve["depth"], curve["mean_squared"], curve.get("low") or empty, curve.get("high") or empty, strict=False
         )
     ]
-    limit = curve.get("limit") or {}
-    if limit.get("value") is not None:
-        ends = (curve["depth"][0], curve["depth"][-1])
-        rows += [
-            {"distances": "limit", "depth": depth, "mean_squared": limit["value"]}
-            | {"low": limit.get("low"), "high": limit.get("high")}
-            for depth in ends
-        ]
     return lines_figure(
         rows,
         name="depth-curve",
@@ -325,11 +317,12 @@ def _depth_curve(run: Run) -> Figure | None:
         x="depth",
         y="mean_squared",
         series="distances",
-        x_title="sequences per position in each part",
+        x_title="documents in a sample",
         y_title="mean squared distance",
         x_log=True,
         points=True,
-        caption="With fewer sequences, more tokens go unseen. Limit: a bracket for unlimited text, not an interval.",
+        caption="What samples of so many documents show: with fewer, more tokens go unseen. Bands: intervals "
+        "(jackknife over the parts of the corpus, which are fewer the deeper they are).",
     )
 
 
@@ -340,13 +333,13 @@ def _layers(run: Run) -> Figure | None:
     for row in layers["rows"]:
         head, layer = row.get("head"), row["layer"]
         inside = head is not None and 0 <= layer < values.shape[0] and 0 <= head < values.shape[1]
-        if row["weights"] == "trained" and inside and row["stress_scaled"] is not None:
-            values[layer, head] = row["stress_scaled"]
+        if row["weights"] == "trained" and inside and row["alignment"] is not None:
+            values[layer, head] = row["alignment"]
     return layers_figure(
         values,
         title="Layers and heads",
-        caption=f"{layers['stack'].capitalize()}: scaled stress of P M, the positions (P: {layers['input']}) as the "
-        "query-key product M of each head sees them, against "
+        caption=f"{layers['stack'].capitalize()}: alignment of P M, the positions (P: {layers['input']}) as the "
+        "query-key product M of each head sees them, with "
         f"{layers['metric']} distances ({layers['estimator']}) of {len(layers['positions_used']):,} positions. "
         "Grey: undefined.",
     )

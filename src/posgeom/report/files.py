@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import save as serialize_tensors
 
-from posgeom.analysis import Analysis
 from posgeom.chart_data import chart_data
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.storage import write_counts
@@ -21,6 +20,7 @@ from posgeom.errors import OutputError
 from posgeom.messages import one_line, shown
 from posgeom.report.document import to_document
 from posgeom.report.replicates import replicate_arrays
+from posgeom.results import Analysis
 
 _SCRATCH = ".posgeom-"
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")

@@ -21,7 +21,7 @@ def findings(scores: Document) -> list[str]:
     list of str
         Three sentences.
     """
-    return [_size(scores), _shape(scores), _encodings(scores)]
+    return [_size(scores), _axes(scores), _encodings(scores)]
 
 
 def layers_findings(layers: Document) -> list[str]:
@@ -38,16 +38,16 @@ def layers_findings(layers: Document) -> list[str]:
         Two sentences.
     """
     sample = f"{layers['estimator']} distances of {len(layers['positions_used']):,} positions"
-    heads = [row for row in layers["rows"] if row.get("head") is not None and row["stress_scaled"] is not None]
+    heads = [row for row in layers["rows"] if row.get("head") is not None and row["alignment"] is not None]
     trained = [row for row in heads if row["weights"] == "trained"]
-    fresh = [row["stress_scaled"] for row in heads if row["weights"] == "initial"]
+    fresh = [row["alignment"] for row in heads if row["weights"] == "initial"]
     if not trained:
-        return [f"Scaled stress is undefined for every head (against {sample})."]
-    best = min(trained, key=lambda row: (row["stress_scaled"], row["layer"], row["head"]))
-    middle = median([row["stress_scaled"] for row in trained])
+        return [f"Alignment is undefined for every head (with {sample})."]
+    best = max(trained, key=lambda row: (row["alignment"], -row["layer"], -row["head"]))
+    middle = median([row["alignment"] for row in trained])
     kept = (
-        f"Head {best['head']} of layer {best['layer']} keeps most of the geometry: scaled stress "
-        f"{best['stress_scaled']:.3f}, where the median of {len(trained):,} heads is {middle:.3f} (against {sample})."
+        f"Head {best['head']} of layer {best['layer']} keeps most of the geometry: alignment "
+        f"{best['alignment']:.3f}, where the median of {len(trained):,} heads is {middle:.3f} (with {sample})."
     )
     if not fresh:
         return [kept]
@@ -85,55 +85,54 @@ def _size(scores: Document) -> str:
 _LITTLE, _MOST = 0.25, 0.75
 
 
-def _shape(scores: Document) -> str:
-    significance = scores.get("significance") or {}
-    rank = significance.get("significant_rank")
+def _axes(scores: Document) -> str:
+    tested = scores.get("significance")
     positive = [value for value in scores["spectrum"] if value > 0]
-    total = sum(positive)
-    first = positive[0] / total if total else None
     estimator = _estimator(scores)
-    if first is None:
+    if not positive:
         return f"No axis of this geometry has positive length: positions are not told apart ({estimator})."
-    leading = f"the first axis holds {first:.0%} of the positive inertia"
-    if rank is not None:
-        nulls = f" by {significance['n_null']:,} null corpora" if significance.get("n_null") else ""
-        axes = "axis stands" if rank == 1 else "axes stand"
-        share = significance.get("signal_share")
-        signal = f", with {share:.0%} of the inertia" if share is not None else ""
-        return f"{rank} {axes} above what shuffled positions give{nulls}{signal}; {leading} ({estimator})."
-    two = sum(positive[:2]) / total
-    return (
-        f"{_capital(leading)}, the first two {two:.0%}, of {len(positive):,} with positive length ({estimator}); how "
-        "many are more than noise was not tested."
-    )
+    leading = f"the first axis holds {positive[0] / sum(positive):.0%} of the positive inertia"
+    if not tested:
+        return (
+            f"{_capital(leading)}, the first two {sum(positive[:2]) / sum(positive):.0%}, of {len(positive):,} with "
+            f"positive length ({estimator}); how many are more than noise was not tested."
+        )
+    rank, by = tested["significant_rank"], f"by {tested['n_patterns']:,} patterns of signs of folds"
+    if not rank:
+        p_value = f" (p = {tested['axes'][0]['p_value']:.2g})" if tested["axes"] else ""
+        return f"No axis stands above noise, {by}{p_value}: nothing here says that position matters ({estimator})."
+    share = tested.get("signal_share")
+    signal = f", with {share:.0%} of the inertia" if share is not None else ""
+    return f"{rank} {'axis stands' if rank == 1 else 'axes stand'} above noise, {by}{signal}; {leading} ({estimator})."
 
 
 def _encodings(scores: Document) -> str:
-    known = [e for e in scores["encodings"] if e["stress_scaled"] is not None]
+    known = [e for e in scores["encodings"] if e["alignment"] is not None]
     outside = [e for e in known if not e["name"].startswith("mds")]
     if not known:
-        return "Scaled stress is undefined for every encoding: there is nothing to be faithful to."
-    ranked = sorted(outside or known, key=lambda e: (e["stress_scaled"], e["name"]))
+        why = scores.get("alignment_undefined") or "every encoding has all its positions at one point"
+        return f"Encodings are not ranked: {why}."
+    ranked = sorted(outside or known, key=lambda e: (-e["alignment"], e["name"]))
     what = "that is not fitted to the corpus " if outside else ""
     best = ranked[0]
     text = (
-        f"By scaled stress against {_estimator(scores)} distances the most faithful encoding {what}is "
-        f"{printable(best['name'])} at {_stress(best, scores)}"
+        f"The encoding {what}that has most of this geometry ({_estimator(scores)}{_samples(scores)}) is "
+        f"{printable(best['name'])}, with an alignment of {_alignment(best, scores)}"
     )
     others = [e for e in ranked[1:] if e["name"] == "random"] or ranked[-1:] * (len(ranked) > 1)
     if others and others[0] is not best:
-        text += f", where {printable(others[0]['name'])} has {_stress(others[0], scores)}"
-    ceiling = (scores.get("noise_ceiling") or {}).get("stress_scaled") or {}
-    if ceiling.get("value") is not None:
-        text += (
-            f" and one half of the corpus scores {ceiling['value']:.3f}{_interval(ceiling, scores)} against the other"
-        )
-    return text + "; 0 is faithful, 1 the worst."
+        text += f", where {printable(others[0]['name'])} has {_alignment(others[0], scores)}"
+    return text + "; 1 is the same geometry up to scale, near 0 nothing of it."
 
 
-def _stress(encoding: Document, scores: Document) -> str:
-    interval = (encoding.get("intervals") or {}).get("stress_scaled")
-    return f"{encoding['stress_scaled']:.3f}{_interval(interval, scores)}"
+def _alignment(encoding: Document, scores: Document) -> str:
+    interval = (encoding.get("intervals") or {}).get("alignment")
+    return f"{encoding['alignment']:.3f}{_interval(interval, scores)}"
+
+
+def _samples(scores: Document) -> str:
+    depth = scores.get("common_depth")
+    return "" if depth is None else f", of samples of {depth:,} documents"
 
 
 def _estimator(scores: Document) -> str:

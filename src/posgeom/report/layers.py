@@ -37,7 +37,7 @@ def layers_document(analysis: LayerAnalysis) -> dict[str, Any]:
     """
     geometry, stack = analysis.geometry, analysis.stack
     return {
-        "schema_version": 1,
+        "schema_version": 2,
         "model": analysis.model.checkpoint.name,
         "model_type": analysis.model.model_type,
         "stack": stack.name,
@@ -103,7 +103,7 @@ def _write_parquet(rows: list[dict[str, Any]], path: Path) -> None:
     parquet.write_table(pa.Table.from_pylist(rows), path)
 
 
-def heat_map(analysis: LayerAnalysis, score: str = "stress_scaled") -> list[list[float | None]]:
+def heat_map(analysis: LayerAnalysis, score: str = "alignment") -> list[list[float | None]]:
     """A score of the trained weights, one row per layer and one column per head; None where it is undefined.
 
     Parameters
@@ -142,8 +142,9 @@ class _Column:
 
 
 _COLUMNS = (
-    _Column("scaled\nstress", 6, 0, lambda s: _number(s.stress_scaled, ".4f")),
+    _Column("align-\nment", 6, 0, lambda s: _number(s.alignment, ".3f")),
     _Column("raw\nstress", 8, 0, lambda s: _number(s.stress_raw, ".3g")),
+    _Column("scaled\nstress", 6, 2, lambda s: _number(s.stress_scaled, ".3f")),
     _Column("scale\nc", 8, 4, lambda s: _number(s.scale, ".3g")),
     _Column("Pear-\nson", 6, 2, lambda s: _number(s.pearson, ".3f")),
     _Column("viol.\n%", 5, 3, lambda s: _number(None if s.violation_rate is None else 100 * s.violation_rate, ".1f")),
@@ -197,19 +198,19 @@ def _table(analysis: LayerAnalysis, width: int, *, heads: bool) -> Table:
     for column in columns:
         table.add_column(column.header, width=column.width, justify="right", no_wrap=True)
     if not heads:
-        table.add_column("heads,\nscaled", width=_HEADS, justify="right", no_wrap=True)
+        table.add_column("heads,\nalignment", width=_HEADS, justify="right", no_wrap=True)
     if fresh:
-        table.add_column("fresh copy,\nscaled, raw", width=_FRESH, justify="right", no_wrap=True)
+        table.add_column("fresh copy,\nalign., raw", width=_FRESH, justify="right", no_wrap=True)
     for row in trained:
         if row.head is not None and not heads:
             continue
         label = f"{row.layer}" if row.head is None else f"  head {row.head}"
         cells = [label, *(column.cell(row.scores) for column in columns)]
         if not heads:
-            cells.append(_range([r.scores.stress_scaled for r in _heads(trained, row.layer)]))
+            cells.append(_range([r.scores.alignment for r in _heads(trained, row.layer)]))
         if fresh:
             copy = fresh[row.layer, row.head]
-            cells.append(f"{_number(copy.stress_scaled, '.4f')}, {_number(copy.stress_raw, '.3g')}")
+            cells.append(f"{_number(copy.alignment, '.3f')}, {_number(copy.stress_raw, '.3g')}")
         table.add_row(*cells)
     return table
 

@@ -186,7 +186,7 @@ def _provenance(run: Run, name: str) -> dict[str, Any]:
     notes: list[str] = []
     if (scores := run.scores) is not None:
         corpus, tokenizer = scores["corpus"], scores["tokenizer"]
-        common, parts = scores.get("common_depth"), scores.get("n_blocks")
+        common, parts = scores.get("common_depth"), scores.get("n_fold_groups")
         pairs = f", all pairs of {parts} parts of the corpus" if parts else ""
         entries += [
             ("sources", ", ".join(corpus["sources"])),

@@ -19,7 +19,7 @@ from posgeom.report.shapes import check
 
 SCORES, CHARTS, LAYERS = "scores.json", "charts.json", "layers.json"
 DISTANCES, MDS = "distances.npz", "mds.safetensors"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -88,9 +88,11 @@ def _document(path: Path, shape: Any) -> dict[str, Any] | None:
         raise RunError(f"cannot read {where}: {error.strerror or one_line(error)}") from None
     except (ValueError, RecursionError) as error:
         raise RunError(f"{where} is no JSON: {one_line(error)}") from None
-    check(document, shape, where)
+    check(document, {"schema_version": int}, where)
     version = document["schema_version"]
-    if version != SCHEMA_VERSION:
+    if version == SCHEMA_VERSION:
+        check(document, shape, where)
+    else:
         raise RunError(
             f"{where} has schema_version {version}: this posgeom reads {SCHEMA_VERSION}; run posgeom analyze again"
         )

@@ -3,6 +3,7 @@
 from posgeom.report.shapes import MAYBE_NUMBER, NUMBER, Optional, Values
 
 _ENCODING_SCORES = (
+    *("alignment", "alignment_scale", "explained"),
     *("stress_raw", "stress_scaled", "scale", "stress_1", "pearson", "spearman", "violation_rate", "tie_rate"),
     *("min_separation", "effective_rank"),
 )
@@ -16,7 +17,7 @@ _ENCODING = {
     "min_separation_pair": [int],
     "intervals": Optional(Values(Optional(_INTERVAL))),
 }
-_AXIS = {"low": Optional(NUMBER), "high": Optional(NUMBER), "null_upper": Optional(NUMBER), "p_value": Optional(NUMBER)}
+_AXIS = {"low": Optional(NUMBER), "high": Optional(NUMBER), "p_value": NUMBER}
 SCORES_SHAPE = {
     "schema_version": int,
     "software": {"name": str, "version": str},
@@ -59,10 +60,18 @@ SCORES_SHAPE = {
     "plugin_spectrum": [NUMBER],
     "encodings": [_ENCODING],
     "notes": [str],
-    "uncertainty": Optional({"level": NUMBER, "method": str, "n_folds": Optional(int)}),
+    "uncertainty": Optional({"level": NUMBER, "method": str, "n_folds": int, "depth": Optional(int)}),
+    "alignment_undefined": Optional(str),
     "noise_ceiling": Optional(Values(Optional(_VALUE))),
     "significance": Optional(
-        {"significant_rank": Optional(int), "n_null": Optional(int), "signal_share": Optional(NUMBER), "axes": [_AXIS]}
+        {
+            "significant_rank": int,
+            "alpha": NUMBER,
+            "n_patterns": int,
+            "smallest_p": NUMBER,
+            "signal_share": Optional(NUMBER),
+            "axes": [_AXIS],
+        }
     ),
     "depth_curve": Optional(
         {
@@ -70,7 +79,6 @@ SCORES_SHAPE = {
             "mean_squared": [MAYBE_NUMBER],
             "low": Optional([MAYBE_NUMBER]),
             "high": Optional([MAYBE_NUMBER]),
-            "limit": Optional(_VALUE),
         }
     ),
     "mean_squared_distance_interval": Optional(Values(Optional(_INTERVAL))),
@@ -94,7 +102,7 @@ CHARTS_SHAPE = {
     "map": {"positions": [int], "axes": [[NUMBER]]},
     "densities": [{"encoding": str, "width": NUMBER, "x": [NUMBER], "y": [NUMBER], "pairs": [int]}],
     "violations": Optional({"lags": [int], "series": [{"encoding": Optional(str), "rates": _COLUMN}]}),
-    "widths": [{"encoding": str, "n_dims": int, "stress_scaled": MAYBE_NUMBER, "stress_raw": MAYBE_NUMBER}],
+    "widths": [{"encoding": str, "n_dims": int, "alignment": MAYBE_NUMBER, "stress_scaled": MAYBE_NUMBER}],
 }
 LAYERS_SHAPE = {
     "schema_version": int,
@@ -111,6 +119,7 @@ LAYERS_SHAPE = {
             "layer": int,
             "head": Optional(int),
             "weights": str,
+            "alignment": MAYBE_NUMBER,
             "stress_scaled": MAYBE_NUMBER,
             "stress_raw": MAYBE_NUMBER,
             "pearson": MAYBE_NUMBER,

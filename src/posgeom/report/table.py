@@ -11,13 +11,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from posgeom.analysis import Analysis
 from posgeom.corpus.counts import PositionCounts
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.depth import ENOUGH, SHARE_OF_DEEPEST
+from posgeom.inference.jackknife import Interval
+from posgeom.inference.scorecard import EncodingScores, Scorecard
 from posgeom.messages import printable, shown
-from posgeom.scores.interval import Interval, mean_interval
-from posgeom.scores.scorecard import EncodingScores, Scorecard
+from posgeom.policies import ENOUGH_DEPTH, SHARE_OF_DEEPEST
+from posgeom.results import Analysis
 
 WIDTH = 100
 _UNDEFINED = "undef"
@@ -45,9 +45,11 @@ class _Column:
 
 
 _COLUMNS = (
-    _Column("scaled\nstress", 6, 0, lambda r: _number(r.stress_scaled, ".4f")),
-    _Column("interval\nof it", _INTERVAL_WIDTH, 1, lambda r: interval_text(r.intervals.get("stress_scaled"))),
-    _Column("raw\nstress", 8, 0, lambda r: _number(r.stress_raw, ".3g")),
+    _Column("align-\nment", 6, 0, lambda r: _number(r.alignment, ".3f")),
+    _Column("interval\nof it", _INTERVAL_WIDTH, 0, lambda r: interval_text(r.intervals.get("alignment"))),
+    _Column("expl.\n%", 5, 4, lambda r: _percent(r.explained, ".1f")),
+    _Column("scaled\nstress", 6, 1, lambda r: _number(r.stress_scaled, ".3f")),
+    _Column("raw\nstress", 8, 1, lambda r: _number(r.stress_raw, ".3g")),
     _Column("scale\nc", 8, 4, lambda r: _number(r.scale, ".3g")),
     _Column("stress-\n1", 7, 7, lambda r: _number(r.stress_1, ".3f")),
     _Column("Pear-\nson", 6, 1, lambda r: _number(r.pearson, ".3f")),
@@ -112,7 +114,7 @@ def _summary(analysis: Analysis) -> list[tuple[str, str]]:
         ("positions", _positions(geometry)),
         *_selected(counts),
         ("geometry", _estimator(geometry, analysis)),
-        ("mean d^2", _mean_squared(geometry, analysis.level)),
+        ("mean d^2", _mean_squared(analysis)),
         ("spectrum", _spectrum(geometry)),
         ("axes", _axes(analysis)),
         ("order", _order(analysis)),
@@ -143,7 +145,7 @@ def _positions(geometry: Geometry) -> str:
     used, n = selection.positions, geometry.n_positions
     how = "as given"
     if selection.chosen_automatically:
-        how = f"chosen: the larger of {100 * SHARE_OF_DEEPEST:.0f} % of the deepest and {ENOUGH}"
+        how = f"chosen: the larger of {100 * SHARE_OF_DEEPEST:.0f} % of the deepest and {ENOUGH_DEPTH}"
     empty = f"{selection.empty.size:,} without data ({'uniform' if geometry.empty == 'uniform' else 'masked'})"
     return (
         f"{used.size:,} of n = {n:,} used ({_ranges(used.tolist())}); {empty}, {selection.shallow.size:,} below the "
@@ -171,29 +173,29 @@ def _estimator(geometry: Geometry, analysis: Analysis) -> str:
         if geometry.n_folds_used < geometry.n_folds:
             folds = f"the {geometry.n_folds_used} of {folds} that hold documents"
         if geometry.depth is None:
-            how = f"cross-validated, {geometry.n_splits} splits of {folds}, full depth"
+            how = f"cross-validated, all pairs of {folds}, full depth"
         else:
-            parts = "" if len(geometry.blocks) == geometry.n_folds_used else f" (in {len(geometry.blocks)} parts)"
-            how = f"cross-validated, all pairs of {folds}{parts}, common depth {geometry.depth:,} in each"
+            n_groups = len(geometry.fold_groups)
+            parts = "" if n_groups == geometry.n_folds_used else f" (in {n_groups} parts)"
+            how = f"cross-validated, all pairs of {folds}{parts}, of samples of {geometry.depth:,} documents"
     return f"{geometry.metric.name}, {how}; convention {analysis.convention}, seed {analysis.seed}"
 
 
 def _axes(analysis: Analysis) -> str:
     tested = analysis.significance
     if tested is None:
-        return "significance not known (no null corpora)"
+        return "significance not known"
     share = "" if tested.signal_share is None else f" and hold {100 * tested.signal_share:.0f} % of the inertia"
-    shown = tested.axes[: tested.rank + 1][-3:]
-    numbers = range(min(tested.rank + 1, len(tested.axes)) - len(shown) + 1, len(tested.axes) + 1)
-    p_values = ", ".join(f"axis {k} {_p_value(axis.p_value)}" for k, axis in zip(numbers, shown, strict=False))
+    last = list(enumerate(tested.axes, start=1))[-3:]
+    p_values = ", ".join(f"axis {k} {_p_value(axis.p_value)}" for k, axis in last)
     return (
-        f"{tested.rank} are more than noise{share}, by {len(tested.null)} null corpora at level {tested.alpha:g}; "
-        f"p: {p_values}"
+        f"{tested.rank} are more than noise{share}, by {tested.n_patterns:,} patterns of signs of folds at level "
+        f"{tested.alpha:g}; p: {p_values}"
     )
 
 
 def _p_value(p: float) -> str:
-    return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
+    return f"{p:.2g}"
 
 
 def _order(analysis: Analysis) -> str:
@@ -207,21 +209,26 @@ def _order(analysis: Analysis) -> str:
     )
 
 
-def _mean_squared(geometry: Geometry, level: float | None) -> str:
+def _mean_squared(analysis: Analysis) -> str:
+    geometry, mean = analysis.geometry, analysis.mean_squared
     plugin = geometry.plugin.mean_squared
-    if geometry.crossval_full_depth is None or geometry.crossval is None:
+    if geometry.crossval_full_depth is None:
         return f"plug-in {plugin:.4f} (scored on)"
-    full = geometry.crossval_full_depth.mean_squared
-    text = f"plug-in {plugin:.4f}, cross-validated {full:.4f} at full depth"
-    if plugin > 0 and full < plugin:
-        text += f" ({100 * min(1 - full / plugin, 1):.0f} % of the plug-in does not show in both halves of the corpus)"
-    if geometry.depth is None:
-        return f"{text} (scored on)"
-    text += f"; {geometry.crossval.mean_squared:.4f}"
-    interval = mean_interval(geometry, level)
-    if interval is not None and level is not None:
+    text = f"plug-in {plugin:.4f}, cross-validated {geometry.crossval_full_depth.mean_squared:.4f} at full depth"
+    share = analysis.noise_share
+    if share is not None and share.value is not None and share.value > 0:
+        known = share.interval(analysis.level)
+        between = "" if known is None else f" [{100 * known.low:.1f}, {100 * known.high:.1f}]"
+        text += (
+            f" ({100 * min(share.value, 1):.0f} %{between} of the plug-in does not show in both halves of the corpus)"
+        )
+    text += f"; {geometry.distances.mean_squared:.4f}"
+    interval = mean.interval(analysis.level)
+    if interval is not None:
         text += f" [{interval.low:.4f}, {interval.high:.4f}]"
-    return f"{text} at common depth (scored on)"
+    if geometry.depth is None:
+        return f"{text} of folds at full depth (scored on)"
+    return f"{text} of samples of {geometry.depth:,} documents (scored on)"
 
 
 def _spectrum(geometry: Geometry) -> str:
@@ -238,7 +245,8 @@ def _caption(card: Scorecard, width: int) -> str:
     estimator = {"crossval": "cross-validated", "plugin": "plug-in"}[card.estimator]
     text = f"Against {estimator} distances of {card.n_positions_used:,} positions. "
     if card.level is not None:
-        text += f"Intervals: {100 * card.level:g} %, {card.method}, from pairs of {card.n_blocks} parts of the corpus. "
+        samples = "" if card.depth is None else f", of samples of {card.depth:,} documents"
+        text += f"Intervals: {100 * card.level:g} %, jackknife over {card.n_folds} parts of the corpus{samples}. "
     if card.ceiling:
         text += f"{OTHER_HALF}: what the distances of one half of the corpus score against the other half. "
     text += (

@@ -50,7 +50,10 @@ class Table:
     long_names: bool = field(default=False)
 
 
+LEADING = "alignment"
 _SCORES = (
+    ("explained", "explained", ".1%"),
+    ("scaled stress", "stress_scaled", ".3f"),
     ("raw stress", "stress_raw", ".3g"),
     ("scale c", "scale", ".3g"),
     ("Pearson", "pearson", ".3f"),
@@ -63,7 +66,7 @@ _SCORES = (
 
 
 def scorecard_table(scores: Document, name: str = "") -> Table:
-    """Every score of every encoding, by scaled stress.
+    """Every score of every encoding, by alignment.
 
     Parameters
     ----------
@@ -76,15 +79,15 @@ def scorecard_table(scores: Document, name: str = "") -> Table:
     -------
     Table
     """
-    ceiling = (scores.get("noise_ceiling") or {}).get("stress_scaled") or {}
-    encodings = sorted(scores["encodings"], key=lambda e: (e["stress_scaled"] is None, e["stress_scaled"] or 0.0))
-    ends = [v for e in encodings for v in (e["stress_scaled"], _interval(e, "stress_scaled")[1]) if v is not None]
+    ceiling = (scores.get("noise_ceiling") or {}).get(LEADING) or {}
+    encodings = sorted(scores["encodings"], key=lambda e: (e[LEADING] is None, -(e[LEADING] or 0.0)))
+    ends = [v for e in encodings for v in (e[LEADING], _interval(e, LEADING)[1]) if v is not None]
     largest = max([*ends, ceiling.get("high") or ceiling.get("value") or 0.0, 1e-12])
     rows = [
         [
             Cell(e["name"], e["name"]),
             _bar(e, ceiling, largest),
-            _number(e["stress_scaled"], ".4f", _interval(e, "stress_scaled")),
+            _number(e[LEADING], ".3f", _interval(e, LEADING)),
             Cell("-" if e["n_dims"] is None else f"{e['n_dims']:,}", "" if e["n_dims"] is None else e["n_dims"]),
             *(_number(e[key], spec, _interval(e, key)) for _, key, spec in _SCORES),
         ]
@@ -93,18 +96,18 @@ def scorecard_table(scores: Document, name: str = "") -> Table:
     level = (scores.get("uncertainty") or {}).get("level", 0.95)
     caption = "Press a heading to sort."
     if any(e.get("intervals") for e in encodings):
-        caption += f" Bars and brackets: {level:.0%} intervals."
+        caption += f" Bars and brackets: {level:.0%} intervals{_samples(scores)}; those of stress are approximate."
     if ceiling.get("value") is not None:
-        caption += (
-            f" Dashed: noise ceiling, {ceiling['value']:.4f}: what half of the corpus scores against the other half."
-        )
-    titles = ["encoding", "", "scaled stress", "d", *(title for title, _, _ in _SCORES)]
-    columns = [Column(title or "scaled stress, drawn", sorted=title == "scaled stress") for title in titles]
+        caption += f" Dashed: {ceiling['value']:.3f}, what half of the corpus has in common with the other half."
+    if scores.get("alignment_undefined"):
+        caption += f" Alignment is undefined: {scores['alignment_undefined']}."
+    titles = ["encoding", "", "alignment", "d", *(title for title, _, _ in _SCORES)]
+    columns = [Column(title or "alignment, drawn", sorted=title == "alignment") for title in titles]
     return Table(caption, columns, rows, name, sortable=True)
 
 
 def comparison_tables(runs: Sequence[Run]) -> list[Table]:
-    """Runs side by side: their scaled stress, and what they are.
+    """Runs side by side: their alignment, and what they are.
 
     Parameters
     ----------
@@ -121,21 +124,19 @@ def comparison_tables(runs: Sequence[Run]) -> list[Table]:
         [
             Cell(name, name),
             *(
-                _number(known[name]["stress_scaled"], ".4f", _interval(known[name], "stress_scaled"))
-                if name in known
-                else Cell("-")
+                _number(known[name][LEADING], ".3f", _interval(known[name], LEADING)) if name in known else Cell("-")
                 for known in by_run
             ),
         ]
         for name in names
     ]
     columns = [Column("encoding"), *(Column(run.name) for run in runs)]
-    stress = Table("Scaled stress. Press a heading to sort. -: not scored there.", columns, rows, sortable=True)
+    alignment = Table("Alignment. Press a heading to sort. -: not scored there.", columns, rows, sortable=True)
     quantities = [
         [Cell(label), *(Cell(text) for text in texts)]
         for label, texts in _quantities([run.scores or {} for run in runs]).items()
     ]
-    return [stress, Table("What was analysed.", [Column("quantity"), *columns[1:]], quantities)]
+    return [alignment, Table("What was analysed.", [Column("quantity"), *columns[1:]], quantities)]
 
 
 def _quantities(several: Sequence[Document]) -> dict[str, list[str | None]]:
@@ -149,6 +150,11 @@ def _quantities(several: Sequence[Document]) -> dict[str, list[str | None]]:
         "mean squared distance, cross-validated": [_text(s["mean_squared_distance"]["crossval"]) for s in several],
         "spectrum: negative mass": [f"{s['spectrum_negative_mass']:.1%}" for s in several],
     }
+
+
+def _samples(scores: Document) -> str:
+    depth = scores.get("common_depth")
+    return "" if depth is None else f", of samples of {depth:,} documents"
 
 
 def _text(value: float | None) -> str | None:
@@ -169,17 +175,17 @@ def _number(value: float | None, spec: str, interval: tuple[float | None, float 
 
 
 def _bar(encoding: Document, ceiling: Document, largest: float) -> Cell:
-    value = encoding["stress_scaled"]
+    value = encoding[LEADING]
     if value is None:
         return Cell(None)
 
     def place(number: float) -> float:
         return round(_BAR_START + _BAR_LENGTH * min(max(number, 0.0), largest) / largest, 2)
 
-    low, high = _interval(encoding, "stress_scaled")
+    low, high = _interval(encoding, LEADING)
     spread = None if low is None or high is None else (place(low), place(high))
     marked = None if ceiling.get("value") is None else place(ceiling["value"])
     band = None
     if ceiling.get("low") is not None and ceiling.get("high") is not None:
         band = (place(ceiling["low"]), place(ceiling["high"]) - place(ceiling["low"]))
-    return Cell(f"{value:.4f} of {largest:.4f}", value, bar=Bar(place(value), spread, marked, band))
+    return Cell(f"{value:.3f} of {largest:.3f}", value, bar=Bar(place(value), spread, marked, band))

@@ -1,25 +1,18 @@
 """Stress: how far an encoding's distances are from the corpus geometry, in three named variants.
 
-Every variant is made of sum e^2, sum e D and sum D^2 over pairs. For cross-validated distances the last two come from
-`DistanceMatrix.corrected` and `DistanceMatrix.squared`, whose sums are free of noise bias, so that an estimate may fall
-below 0 by chance, as an unbiased estimate of a number near 0 must.
+It needs distances D, roots of squared ones. Cross-validated squared distances are unbiased; their roots, 0 for negative
+ones, are right where distances stand well above their noise and too large where they do not. Alignment needs no root.
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posgeom.encodings.base import LARGEST, SMALLEST, Encoding, PointEncoding
-from posgeom.errors import EncodingError, GeometryError
+from posgeom.errors import EncodingError
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.distance_matrix import DistanceMatrix, upper_pairs
-from posgeom.scores.moments import Moments, stress_of_moments
-from posgeom.scores.replicates import has_blocks, replicate_scores
-from posgeom.scores.scoring import FIELDS
-
-StressKind = Literal["raw", "scaled", "stress_1"]
+from posgeom.geometry.distance_matrix import DistanceMatrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +24,7 @@ class Stress:
     raw : float or None
         sum (e - D)^2 / sum D^2 over pairs (the paper's). The all-zero encoding scores 1.
     scaled : float or None
-        The least raw stress over all rescalings c > 0 of the encoding; in [0, 1], but for the noise of an estimate.
+        The least raw stress over all rescalings c > 0 of the encoding; in [0, 1].
     scale : float or None
         The rescaling c that attains it.
     stress_1 : float or None
@@ -45,7 +38,7 @@ class Stress:
 
 
 def stress_of_pairs(encoding: NDArray[np.float64], target: NDArray[np.float64]) -> Stress:
-    """Stress from distances of pairs that are exact.
+    """Stress from distances of pairs.
 
     Parameters
     ----------
@@ -69,25 +62,6 @@ def stress_of_pairs(encoding: NDArray[np.float64], target: NDArray[np.float64]) 
     # From residuals: 1 - (sum eD)^2 / (sum e^2 sum D^2) would lose the digits of a small stress.
     residual = scale * encoding - target
     return Stress(raw, float(residual @ residual) / sum_d2, scale, stress_1)
-
-
-def stress_against(encoding: NDArray[np.float64], target: DistanceMatrix) -> Stress:
-    """Stress from the distances of pairs, against distances that may be estimates.
-
-    Parameters
-    ----------
-    encoding : ndarray of float, shape (n_pairs,)
-    target : DistanceMatrix
-
-    Returns
-    -------
-    Stress
-    """
-    if target.corrected is target.values:
-        return stress_of_pairs(encoding, target.pairs)
-    moments = Moments.of_pairs(encoding[None], upper_pairs(target.corrected), upper_pairs(target.squared))
-    values = {name: float(array[0]) for name, array in stress_of_moments(moments).items()}
-    return Stress(**{name: value if np.isfinite(value) else None for name, value in values.items()})
 
 
 def paired_distances(
@@ -122,42 +96,3 @@ def paired_distances(
             f"{LARGEST:g}; rescale it"
         )
     return distances, target
-
-
-def stress(
-    encoding: Encoding | ArrayLike, geometry: Geometry | DistanceMatrix, kind: StressKind = "raw"
-) -> float | None:
-    """Stress of an encoding against a geometry, as a scorecard has it.
-
-    A lower stress is a more faithful geometry, not a better model.
-
-    Parameters
-    ----------
-    encoding : Encoding or array_like, shape (n, d)
-    geometry : Geometry or DistanceMatrix
-    kind : {"raw", "scaled", "stress_1"}
-        See `Stress`.
-
-    Returns
-    -------
-    float or None
-        None where it is undefined: an all-zero geometry, or for the last two an all-zero encoding.
-
-    Raises
-    ------
-    GeometryError
-        When `kind` is none of these.
-    """
-    if kind not in _KINDS:
-        raise GeometryError(f"stress kind {kind!r}: expected one of {', '.join(_KINDS)}")
-    distances, target = paired_distances(encoding, geometry)
-    if isinstance(geometry, Geometry) and has_blocks(geometry):
-        scheme = encoding if isinstance(encoding, Encoding) else PointEncoding("given", encoding)
-        found = replicate_scores([scheme], geometry, errors=False, ceiling=False).leaving[0].full
-        value = float(found[FIELDS.index(_KINDS[kind])])
-        return value if np.isfinite(value) else None
-    result = stress_against(upper_pairs(distances), target)
-    return {"raw": result.raw, "scaled": result.scaled, "stress_1": result.stress_1}[kind]
-
-
-_KINDS = {"raw": "stress_raw", "scaled": "stress_scaled", "stress_1": "stress_1"}

@@ -11,7 +11,7 @@ _SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down
 _BAND = 9
 
 
-def compare_figure(rows: Sequence[Row], *, score: str = "stress_scaled", caption: str = "") -> Figure:
+def compare_figure(rows: Sequence[Row], *, score: str = "alignment", caption: str = "") -> Figure:
     """Chart of one score by encoding and run.
 
     Parameters

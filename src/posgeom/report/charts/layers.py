@@ -10,7 +10,7 @@ _CELL, _LARGEST_CELL, _SIDE = 22, 44, 360
 
 
 def layers_figure(
-    values: NDArray[np.float64], *, score: str = "scaled stress", name: str = "heatmap", title: str, caption: str = ""
+    values: NDArray[np.float64], *, score: str = "alignment", name: str = "heatmap", title: str, caption: str = ""
 ) -> Figure:
     """Heat map of layers by heads.
 

@@ -1,4 +1,4 @@
-"""Scorecard: the stress of every encoding with its interval, and what the corpus itself leaves open."""
+"""Scorecard: a score of every encoding with its interval, and what the corpus itself leaves open."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from posgeom.report.charts.figure import Figure, Row, inline, known, need_extra
 
 AXES = {
+    "alignment": "alignment (higher: more faithful)",
     "stress_scaled": "scaled stress (lower: more faithful)",
     "stress_raw": "raw stress (lower: more faithful)",
     "stress_1": "stress-1 (lower: more faithful)",
@@ -13,14 +14,14 @@ AXES = {
     "spearman": "Spearman correlation (higher: more faithful)",
 }
 """Scores that can be drawn, and what their axis says."""
-_DESCENDING = ("pearson", "spearman")
+_DESCENDING = ("alignment", "pearson", "spearman")
 _ROW_HEIGHT = 19
 
 
 def scorecard_figure(
     encodings: Sequence[dict[str, Any]],
     *,
-    score: str = "stress_scaled",
+    score: str = "alignment",
     noise_ceiling: dict[str, Any] | None = None,
     caption: str = "",
 ) -> Figure:
@@ -74,7 +75,7 @@ def scorecard_figure(
     if ceiling is not None and ceiling.get("value") is not None:
         layers = [*_ceiling(ceiling), *layers]
     chart = alt.LayerChart(layer=layers).properties(width=300, height=_ROW_HEIGHT * len(rows))
-    return Figure(f"scorecard-{score}" if score != "stress_scaled" else "scorecard", "Scorecard", caption, chart, rows)
+    return Figure(f"scorecard-{score}" if score != "alignment" else "scorecard", "Scorecard", caption, chart, rows)
 
 
 def _row(encoding: dict[str, Any], score: str) -> Row:
@@ -87,9 +88,9 @@ def _ceiling(ceiling: dict[str, Any]) -> list[Any]:
     import altair as alt
 
     data = alt.Chart(inline([{"ceiling": ceiling["value"], "from": ceiling.get("low"), "to": ceiling.get("high")}]))
-    tooltip = [alt.Tooltip("ceiling:Q", title="noise ceiling", format=".4f")]
+    tooltip = [alt.Tooltip("ceiling:Q", title="other half", format=".4f")]
     band = [] if ceiling.get("low") is None else [data.mark_rect(style="edge-band").encode(x="from:Q", x2="to:Q")]
-    text = data.mark_text(text="noise ceiling", style="edge-text", align="left", baseline="bottom", dx=3, dy=-2)
+    text = data.mark_text(text="other half", style="edge-text", align="left", baseline="bottom", dx=3, dy=-2)
     return [
         *band,
         data.mark_rule(style="edge").encode(x="ceiling:Q", tooltip=tooltip),

@@ -14,7 +14,7 @@ from posgeom.studies.paper.quantities import (
     rows_of,
 )
 from posgeom.studies.paper.result import Estimate, ItemResult, Row, SoundRow
-from posgeom.studies.paper.sound import sound_scores
+from posgeom.studies.paper.sound import scores_of
 from posgeom.studies.paper.stresses import FIXED, IN_SAMPLE, MDS, build, mds_stresses, stress_of
 from posgeom.studies.paper.values import paper_values
 
@@ -83,20 +83,22 @@ class _Curves:
         self.n_used, n_axes = shape.positions.size, shape.spectrum.n_positive
         ranks = _ranks(n_axes)
         fitted = [build(f"mds:rank={rank}", shape, N_DIMS, corpus.seed) for rank in ranks]
-        self.sound_mds = dict(zip(ranks, sound_scores(fitted, shape), strict=True)) if ranks else {}
+        self.sound_mds = dict(zip(ranks, scores_of(fitted, shape), strict=True)) if ranks else {}
+        plugin = [build(f"mds:rank={rank}", corpus.paper, N_DIMS, corpus.seed) for rank in SOUND_RANKS]
+        self.plugin_mds = dict(zip(SOUND_RANKS, scores_of(plugin, corpus.paper), strict=True))
         wide = [build(spec, shape, width, corpus.seed) for spec in FIXED.values() for width in WIDTHS]
-        values = [_value(estimate) for estimate in sound_scores(wide, shape, intervals=False)]
+        values = [_value(estimate) for estimate in scores_of(wide, shape, intervals=False)]
         n = len(WIDTHS)
         self.sound_fixed = {name: values[k * n : (k + 1) * n] for k, name in enumerate(FIXED)}
 
     def sound_rows(self) -> list[SoundRow]:
-        """Axes that are more than noise, and scaled stress of MDS at some ranks."""
+        """Axes that are more than noise, and alignment of MDS at some ranks."""
         axes = SoundRow(f"{self.title}: axes", "", _estimate(self.rank), _estimate(self.significant_rank))
         return [axes] + [
             SoundRow(
-                f"{self.title}: scaled stress, MDS of rank {rank}",
+                f"{self.title}: alignment, MDS of rank {rank}",
                 "",
-                _estimate(self.mds[rank - 1].scaled if rank <= len(self.mds) else None),
+                self.plugin_mds[rank],
                 self.sound_mds.get(rank),
             )
             for rank in SOUND_RANKS
@@ -120,14 +122,14 @@ class _Curves:
         return min(b / a for a, b in pairwise(raw))
 
     def panels(self) -> list[dict[str, object]]:
-        """Raw stress on the paper's distances, scaled stress on sound ones."""
+        """Raw stress on the paper's distances, alignment with sound ones."""
         raw: dict[str, Curve] = {MDS: [(rank, self.mds[rank - 1].raw) for rank in _ranks(len(self.mds))]}
         raw |= {name: [(d, s.raw) for d, s in zip(WIDTHS, found, strict=True)] for name, found in self.fixed.items()}
-        scaled: dict[str, Curve] = {MDS: [(rank, _value(estimate)) for rank, estimate in self.sound_mds.items()]}
-        scaled |= {name: list(zip(WIDTHS, found, strict=True)) for name, found in self.sound_fixed.items()}
+        aligned: dict[str, Curve] = {MDS: [(rank, _value(estimate)) for rank, estimate in self.sound_mds.items()]}
+        aligned |= {name: list(zip(WIDTHS, found, strict=True)) for name, found in self.sound_fixed.items()}
         return [
             self._panel("raw stress, plug-in", raw, y_log=True),
-            self._panel("scaled stress, cross-validated", scaled, y_log=False),
+            self._panel("alignment, cross-validated", aligned, y_log=False),
         ]
 
     def _panel(self, what: str, curves: dict[str, Curve], *, y_log: bool) -> dict[str, object]:
@@ -185,13 +187,17 @@ def _value(estimate: Estimate | None) -> float | None:
 def _change(curves: Iterable[_Curves]) -> str:
     parts = []
     for found in curves:
-        scaled = {rank: e.value for rank, e in found.sound_mds.items() if e is not None}
-        if not scaled:
+        aligned = {rank: e.value for rank, e in found.sound_mds.items() if e is not None}
+        if not aligned:
             continue
-        best, last = min(scaled, key=scaled.__getitem__), max(scaled)
+        best, last = max(aligned, key=aligned.__getitem__), max(aligned)
         text = f"on {found.title}, of {found.rank} plug-in axes, "
         if found.significant_rank is not None:
             text += f"{found.significant_rank} stand out of noise and "
-        text += f"MDS fitted on one half of the corpus is most faithful to the other at rank {best} ({scaled[best]:.3f}"
-        parts.append(text + (f"; with all {last} axes {scaled[last]:.3f})" if last != best else ")"))
-    return f"Against cross-validated distances more axes do not always help: {'; '.join(parts)}." if parts else ""
+        text += f"MDS fitted on one half of the corpus has most of the other at rank {best} ({aligned[best]:.3f}"
+        parts.append(text + (f"; with all {last} axes {aligned[last]:.3f})" if last != best else ")"))
+    return (
+        f"By alignment with the cross-validated geometry more axes do not always help: {'; '.join(parts)}."
+        if parts
+        else ""
+    )

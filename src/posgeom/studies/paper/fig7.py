@@ -16,7 +16,7 @@ from posgeom.studies.paper.inputs import N_DIMS, SST2, Corpus, Inputs
 from posgeom.studies.paper.own_positions import MODELS, model_notes, trained_encodings
 from posgeom.studies.paper.quantities import Quantity, corpus_notes, missing_corpora, rows_of
 from posgeom.studies.paper.result import Estimate, ItemResult, SoundRow, over_estimates
-from posgeom.studies.paper.sound import PEARSON, sound_scores
+from posgeom.studies.paper.sound import PEARSON, scores_of
 from posgeom.studies.paper.stresses import MDS
 
 DRAWN_PAIRS = 400
@@ -89,12 +89,12 @@ def _sound(inputs: Inputs, corpus: Corpus, trained: dict[str, Encoding]) -> list
     used = corpus.sound
     fixed = {name: _build(spec, used, corpus.seed) for name, spec in (("sinusoidal", "sinusoidal"), ("ALiBi", "alibi"))}
     encodings = fixed | trained
-    sound = sound_scores(list(encodings.values()), used, PEARSON)
+    sound = scores_of(list(encodings.values()), used, PEARSON)
     rows = [
         SoundRow(f"Pearson, {name}", "", _estimate(_of_model(encoding, corpus)), after)
         for (name, encoding), after in zip(encodings.items(), sound, strict=True)
     ]
-    drawn = sound_scores([_build("random", used, seed) for seed in inputs.seeds], used, PEARSON, intervals=False)
+    drawn = scores_of([_build("random", used, seed) for seed in inputs.seeds], used, PEARSON, intervals=False)
     rows.insert(2, SoundRow("Pearson, random", "", _random(corpus.paper, inputs), over_estimates(drawn)))
     return rows
 

@@ -20,12 +20,12 @@ N_LAYERS = 12
 
 @dataclass(frozen=True)
 class _Stresses:
-    """Stress by layer, of the model and of a fresh copy of its sizes; raw stress where the paper has it."""
+    """By layer, of the model and of a fresh copy of its sizes: raw stress where the paper has it, and alignment."""
 
     raw: list[float]
     fresh_raw: list[float]
-    scaled: list[float | None]
-    fresh_scaled: list[float | None]
+    aligned: list[float | None]
+    fresh_aligned: list[float | None]
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,8 @@ def _stresses(opened: Model, shape: Geometry, source: str, inputs: Inputs, *, wi
     return _Stresses(
         [defined(row.stress_raw) for row in trained if with_raw],
         [defined(row.stress_raw) for row in fresh if with_raw],
-        [row.stress_scaled for row in trained],
-        [row.stress_scaled for row in fresh],
+        [row.alignment for row in trained],
+        [row.alignment for row in fresh],
     )
 
 
@@ -151,17 +151,17 @@ def _mean(values: list[float]) -> float:
 
 def _sound(name: str, scored: _Scored) -> list[SoundRow]:
     def row(what: str, plugin: list[float | None], sound: list[float | None]) -> SoundRow:
-        return SoundRow(f"scaled stress, {name}, {what}", "", _over_layers(plugin), _over_layers(sound))
+        return SoundRow(f"alignment, {name}, {what}", "", _over_layers(plugin), _over_layers(sound))
 
     rows = [
-        row("P sinusoidal", scored.paper.scaled, scored.sound.scaled),
-        row("fresh copy, P sinusoidal", scored.paper.fresh_scaled, scored.sound.fresh_scaled),
+        row("P sinusoidal", scored.paper.aligned, scored.sound.aligned),
+        row("fresh copy, P sinusoidal", scored.paper.fresh_aligned, scored.sound.fresh_aligned),
     ]
     if scored.own is not None:
         plugin, sound = scored.own
         rows += [
-            row("P its own table", plugin.scaled, sound.scaled),
-            row("fresh copy and table", plugin.fresh_scaled, sound.fresh_scaled),
+            row("P its own table", plugin.aligned, sound.aligned),
+            row("fresh copy and table", plugin.fresh_aligned, sound.fresh_aligned),
         ]
     return rows
 
@@ -181,12 +181,12 @@ def _change(scored: Mapping[str, _Scored]) -> str:
         raw = _mean(found.paper.raw) / _mean(found.paper.fresh_raw)
         text += f": the model's is {raw:,.1f} times that of a fresh copy"
     sound = found.sound if found.own is None else found.own[1]
-    scaled, fresh = _over_layers(sound.scaled), _over_layers(sound.fresh_scaled)
-    if scaled is not None and fresh is not None:
+    aligned, fresh = _over_layers(sound.aligned), _over_layers(sound.fresh_aligned)
+    if aligned is not None and fresh is not None:
         what = "sinusoidal positions" if found.own is None else "its own table"
         text += (
-            f"; rescaled, and against cross-validated distances, the mean over layers is {scaled.value:.3f} for {what} "
-            f"against {fresh.value:.3f}"
+            f"; the mean alignment over layers with the cross-validated geometry is {aligned.value:.3f} for {what}, "
+            f"and {fresh.value:.3f} for the copy"
         )
     return f"{text}."
 
@@ -195,11 +195,11 @@ def _panels(scored: Mapping[str, _Scored]) -> tuple[dict[str, object], ...]:
     if not scored:
         return ()
     raw: list[dict[str, object]] = []
-    scaled: list[dict[str, object]] = []
+    aligned: list[dict[str, object]] = []
     for name, entry in scored.items():
         raw += [_series(name, entry.paper.raw), _series(f"fresh copy of {name}", entry.paper.fresh_raw)]
         best = entry.sound if entry.own is None else entry.own[1]
-        scaled += [_series(name, best.scaled), _series(f"fresh copy of {name}", best.fresh_scaled)]
+        aligned += [_series(name, best.aligned), _series(f"fresh copy of {name}", best.fresh_aligned)]
     titles = {"kind": "lines", "x_title": "layer", "x_log": False}
     return (
         titles
@@ -212,11 +212,11 @@ def _panels(scored: Mapping[str, _Scored]) -> tuple[dict[str, object], ...]:
         },
         titles
         | {
-            "title": "Scaled stress by layer",
-            "caption": "Against cross-validated distances, P the model's own table where it has one.",
-            "y_title": "scaled stress",
+            "title": "Alignment by layer",
+            "caption": "With the cross-validated geometry, P the model's own table where it has one.",
+            "y_title": "alignment",
             "y_log": False,
-            "series": scaled,
+            "series": aligned,
         },
     )
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from posgeom.analysis import CONVENTIONS, DEFAULT_NULL_REPLICATES
+from posgeom.analysis import CONVENTIONS
 from posgeom.corpus.counting import count
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.tokenizer_files import TokenizerSpec
 from posgeom.errors import PosgeomError
 from posgeom.geometry.build import Geometry, geometry
-from posgeom.geometry.significance import significance
+from posgeom.inference.significance import significance
 from posgeom.models.model import Model, open_model
 from posgeom.progress import ProgressHook, silent
 from posgeom.studies.paper.result import Estimate, Missing
@@ -84,8 +84,8 @@ class Corpus:
 
     @cached_property
     def significant_rank(self) -> int | None:
-        """Axes that stand out of null corpora; None where there are too few of these."""
-        tested = significance(self.counts, self.sound, progress=self.progress)
+        """Axes that are more than noise; None where there are too few folds to tell."""
+        tested = significance(self.sound, progress=self.progress)
         return None if tested is None else tested.rank
 
 
@@ -204,7 +204,6 @@ def open_inputs(
             path,
             chosen,
             n_positions=what.n_positions,
-            null_replicates=DEFAULT_NULL_REPLICATES,
             seed=seed,
             workers=workers,
             progress=_named(what, progress),

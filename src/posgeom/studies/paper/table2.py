@@ -8,7 +8,7 @@ from posgeom.geometry.metrics import distribution_distances
 from posgeom.scores.stress import Stress
 from posgeom.studies.paper.inputs import Inputs, SyntheticRun, defined, value_of
 from posgeom.studies.paper.result import ItemResult, Row, SoundRow, compare, over_seeds
-from posgeom.studies.paper.sound import sound_scores
+from posgeom.studies.paper.sound import scores_of
 from posgeom.studies.paper.stresses import IN_SAMPLE, build, mds_stresses, stress_of
 
 N_DIMS = 128
@@ -77,12 +77,11 @@ def _stress_row(rank: int, values: list[float], key: str | None) -> Row:
 
 
 def _sound(runs: tuple[SyntheticRun, ...]) -> tuple[SoundRow, ...]:
-    plugin = [(mds_stresses(run.paper.distances)[2], _sinusoidal(run)) for run in runs]
-    sound = [
-        sound_scores([build(spec, run.sound, N_DIMS, run.seed) for spec in _SOUND], run.sound, intervals=False)
-        for run in runs
-    ]
-    names = ("scaled stress, MDS of rank 3", f"scaled stress, sinusoidal, d = {N_DIMS}")
+    plugin, sound = (
+        [scores_of([build(spec, s, N_DIMS, run.seed) for spec in _SOUND], s, intervals=False) for run, s in both]
+        for both in ([(run, run.paper) for run in runs], [(run, run.sound) for run in runs])
+    )
+    names = ("alignment, MDS of rank 3", f"alignment, sinusoidal, d = {N_DIMS}")
     return (
         mean_squared_row(runs),
         SoundRow("mean squared distance, the truth", "", None, over_seeds([true_mean_squared(run) for run in runs])),
@@ -91,7 +90,7 @@ def _sound(runs: tuple[SyntheticRun, ...]) -> tuple[SoundRow, ...]:
             SoundRow(
                 name,
                 "",
-                over_seeds([defined(both[k].scaled) for both in plugin]),
+                over_seeds([value_of(both[k]) for both in plugin]),
                 over_seeds([value_of(both[k]) for both in sound]),
             )
             for k, name in enumerate(names)
@@ -107,8 +106,8 @@ def _change(sound: tuple[SoundRow, ...]) -> str:
     mds, sinusoidal = (value_of(row.sound) for row in sound[-2:])
     return (
         "With 5,000 documents and 200 tokens there is little noise to take away, so the rank stays meaningful; but a "
-        f"sinusoid's raw stress is mostly its norm, and rescaled it is {sinusoidal:.3f} against {mds:.3f} of MDS with "
-        "three axes."
+        f"sinusoid's raw stress is mostly its norm: its alignment is {sinusoidal:.3f}, that of MDS with three axes "
+        f"{mds:.3f}."
     )
 
 

@@ -2,7 +2,7 @@
 
 from posgeom.studies.paper.inputs import Inputs, SyntheticRun, defined, value_of
 from posgeom.studies.paper.result import Estimate, ItemResult, SoundRow, compare, over_seeds
-from posgeom.studies.paper.sound import sound_scores
+from posgeom.studies.paper.sound import scores_of
 from posgeom.studies.paper.stresses import FIXED, IN_SAMPLE, MDS, SPECS, build, mds_stresses, stress_of
 from posgeom.studies.paper.table2 import synthetic_note
 
@@ -30,7 +30,7 @@ def table3(inputs: Inputs) -> ItemResult:
     rows.append(compare("raw stress, sinusoidal over MDS", over_seeds(ratios), "table3.ratio"))
     sound = tuple(
         SoundRow(
-            f"scaled stress, {name}",
+            f"alignment, {name}",
             "",
             over_seeds([by_name[name][1] for by_name in stresses]),
             over_seeds([by_name[name][2] for by_name in stresses]),
@@ -49,29 +49,23 @@ def table3(inputs: Inputs) -> ItemResult:
 
 
 def five_stresses(run: SyntheticRun) -> dict[str, tuple[float, float, float]]:
-    """Of each encoding: raw and scaled stress on the paper's distances, scaled stress on sound ones.
-
-    Parameters
-    ----------
-    run : SyntheticRun
-
-    Returns
-    -------
-    dict of str to tuple of float
-    """
+    """Of each encoding: raw stress on the paper's distances, and alignment with those and with sound ones."""
     fitted = mds_stresses(run.paper.distances)[:N_DIMS][-1]
-    plugin = {MDS: fitted} | {name: stress_of(spec, run.paper, N_DIMS, run.seed) for name, spec in FIXED.items()}
-    encodings = [build(spec, run.sound, N_DIMS, run.seed) for spec in SPECS.values()]
-    sound = dict(zip(SPECS, sound_scores(encodings, run.sound, intervals=False), strict=True))
-    return {name: (defined(s.raw), defined(s.scaled), value_of(sound[name])) for name, s in plugin.items()}
+    raw = {MDS: fitted} | {name: stress_of(spec, run.paper, N_DIMS, run.seed) for name, spec in FIXED.items()}
+    plugin, sound = (
+        scores_of([build(spec, shape, N_DIMS, run.seed) for spec in SPECS.values()], shape, intervals=False)
+        for shape in (run.paper, run.sound)
+    )
+    both = zip(SPECS, plugin, sound, strict=True)
+    return {name: (defined(raw[name].raw), value_of(before), value_of(after)) for name, before, after in both}
 
 
 def ranking(sound: tuple[SoundRow, ...]) -> str:
-    """Name the order that scaled stress gives, of rows called ``scaled stress, NAME``."""
-    known = [(row.sound, row.quantity.removeprefix("scaled stress, ")) for row in sound]
-    values = sorted(((e.value, name) for e, name in known if isinstance(e, Estimate)))
-    listed = ", ".join(f"{name} {value:.3f}" for value, name in values)
+    """Name the order that alignment gives, of rows called ``alignment, NAME``."""
+    known = [(row.sound, row.quantity.removeprefix("alignment, ")) for row in sound]
+    values = sorted(((-e.value, name) for e, name in known if isinstance(e, Estimate)))
+    listed = ", ".join(f"{name} {-value:.3f}" for value, name in values)
     return (
-        "Raw stress measures mostly the norm of an encoding; once each may be rescaled the order on cross-validated "
-        f"distances is {listed} (0 is faithful)."
+        "Raw stress measures mostly the norm of an encoding; by alignment, which no norm changes, the order on "
+        f"cross-validated distances is {listed} (1 is faithful)."
     )

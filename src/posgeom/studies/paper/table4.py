@@ -2,11 +2,12 @@
 
 from functools import partial
 
+from posgeom.geometry.build import Geometry
 from posgeom.studies.paper.inputs import IMDB, N_DIMS, SST2, Corpus, Inputs, PaperCorpus, defined
 from posgeom.studies.paper.quantities import Quantity, corpus_notes, corpus_rows, missing_corpora
 from posgeom.studies.paper.result import Estimate, ItemResult, SoundRow, over_estimates, over_seeds
-from posgeom.studies.paper.sound import sound_scores
-from posgeom.studies.paper.stresses import FIXED, IN_SAMPLE, MDS, SPECS, build, mds_stresses, stress_of
+from posgeom.studies.paper.sound import scores_of
+from posgeom.studies.paper.stresses import IN_SAMPLE, MDS, SPECS, build, mds_stresses, stress_of
 from posgeom.studies.paper.values import paper_values
 
 GAUSSIAN_ROPE = "rope:reference=gaussian"
@@ -84,31 +85,16 @@ def _off_sinusoidal(spec: str, corpus: Corpus, seed: int = 0) -> float:
 
 
 def sound_rows(corpus: Corpus, seeds: range) -> list[SoundRow]:
-    """Scaled stress of the five encodings on a corpus, with jackknife intervals; of random ones the mean over seeds.
-
-    Parameters
-    ----------
-    corpus : Corpus
-    seeds : range
-
-    Returns
-    -------
-    list of SoundRow
-    """
-    plugin, sound = corpus.paper, corpus.sound
-    before: dict[str, Estimate | None] = {MDS: _exact(mds_stresses(plugin.distances)[:N_DIMS][-1].scaled)}
-    for name, spec in FIXED.items():
-        before[name] = _exact(stress_of(spec, plugin, N_DIMS, corpus.seed).scaled)
-    before["random"] = over_seeds([defined(stress_of("random", plugin, N_DIMS, seed).scaled) for seed in seeds])
-    encodings = [build(spec, sound, N_DIMS, corpus.seed) for spec in SPECS.values()]
-    after = dict(zip(SPECS, sound_scores(encodings, sound), strict=True))
-    drawn = sound_scores([build("random", sound, N_DIMS, seed) for seed in seeds], sound, intervals=False)
-    after["random"] = over_estimates(drawn)
-    return [SoundRow(f"{corpus.what.title}: scaled stress, {name}", "", before[name], after[name]) for name in SPECS]
+    """Alignment of the five encodings with a corpus, with jackknife intervals; of random ones the mean over seeds."""
+    before, after = (_alignments(corpus, shape, seeds) for shape in (corpus.paper, corpus.sound))
+    return [SoundRow(f"{corpus.what.title}: alignment, {name}", "", before[name], after[name]) for name in SPECS]
 
 
-def _exact(value: float | None) -> Estimate | None:
-    return None if value is None else Estimate(value)
+def _alignments(corpus: Corpus, shape: Geometry, seeds: range) -> dict[str, Estimate | None]:
+    encodings = [build(spec, shape, N_DIMS, corpus.seed) for spec in SPECS.values()]
+    found = dict(zip(SPECS, scores_of(encodings, shape), strict=True))
+    drawn = scores_of([build("random", shape, N_DIMS, seed) for seed in seeds], shape, intervals=False)
+    return found | {"random": over_estimates(drawn)}
 
 
 def _change(sound: list[SoundRow]) -> str:
@@ -120,12 +106,12 @@ def _change(sound: list[SoundRow]) -> str:
             if row.quantity.startswith(f"{what.title}:") and row.plugin and row.sound and not row.quantity.endswith(MDS)
         ]
         if fixed:
-            before = min(fixed, key=lambda entry: entry[1])
-            after = min(fixed, key=lambda entry: entry[2])
+            before = max(fixed, key=lambda entry: entry[1])
+            after = max(fixed, key=lambda entry: entry[2])
             sentences.append(
-                f"on {what.title} the fixed encoding nearest to the plug-in distances is {before[0]} (scaled stress "
-                f"{before[1]:.3f}), to the cross-validated ones {after[0]} ({after[2]:.3f})"
+                f"on {what.title} the fixed encoding that has most of the plug-in geometry is {before[0]} (alignment "
+                f"{before[1]:.3f}), of the cross-validated one {after[0]} ({after[2]:.3f})"
             )
     if not sentences:
         return ""
-    return "Raw stress follows the norm of an encoding; rescaled, " + "; ".join(sentences) + "."
+    return "Raw stress follows the norm of an encoding, alignment does not: " + "; ".join(sentences) + "."

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.euclidean import euclidean_distances
-from posgeom.geometry.significance import Significance
+from posgeom.inference.significance import Significance
 from posgeom.scores.monotonicity import monotonicity
 
 

@@ -1,0 +1,410 @@
+"""The scorecard: every score of every encoding against one geometry, with its interval."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posgeom.encodings.base import Encoding, PointEncoding
+from posgeom.errors import GeometryError
+from posgeom.geometry.build import Geometry
+from posgeom.geometry.distance_matrix import DistanceMatrix
+from posgeom.geometry.mds import double_centre
+from posgeom.html_table import html_table
+from posgeom.inference.alignment import targets_of, why_undefined
+from posgeom.inference.comparison import Difference, RunScore, difference
+from posgeom.inference.fields import FIELDS, EncodingPairs, Target
+from posgeom.inference.held_out import fit_of, held_out, other_half
+from posgeom.inference.jackknife import Interval, Replicates
+from posgeom.policies import ENOUGH_FOLDS, LEVEL, MAX_REFITTED_POSITIONS
+from posgeom.progress import ProgressHook, silent
+from posgeom.scores.effective_rank import encoding_effective_rank
+from posgeom.scores.monotonicity import monotonicity
+from posgeom.scores.separation import minimum_separation
+from posgeom.scores.stress import paired_distances
+
+StressKind = Literal["raw", "scaled", "stress_1"]
+
+
+@dataclass(frozen=True, slots=True)
+class EncodingScores:
+    """Scores of one encoding; None where a score is undefined.
+
+    Attributes
+    ----------
+    name : str
+    n_dims : int or None
+        Width d, where the scheme has one.
+    alignment : float or None
+        Cosine between its centred Gram matrix B_P and the corpus's B, free of the bias of noise: 1 is the same geometry
+        up to scale, rotation and translation, near 0 nothing shared. An estimate can exceed 1 by chance.
+    alignment_scale, explained : float or None
+        The factor on its squared lengths that attains it, and the share of |B|^2 that is explained then.
+    stress_raw, stress_scaled, scale, stress_1 : float or None
+        See `posgeom.scores.stress.Stress`.
+    pearson, spearman : float or None
+        Correlation of its distances with the corpus's over pairs of positions.
+    violation_rate, tie_rate : float or None
+        See `posgeom.scores.monotonicity.Monotonicity`; of the encoding's own distances.
+    n_triples : int
+    min_separation : float
+    min_separation_pair : tuple of int
+    effective_rank : float or None
+    negative_mass : float or None
+        Share of the spectrum of a bias that classical MDS had to leave out; None where that is not its form.
+    sample : {"exact", "out", "in"}
+        ``"exact"``: the encoding does not depend on the corpus. ``"out"``: it is fitted on one half of it, and its
+        alignment, stress and correlation are those against the other half. ``"in"``: it is scored on what it is fitted
+        to.
+    intervals : dict of str to Interval
+        By field, of the scores that rest on the corpus, where standard errors are to be had.
+    """
+
+    name: str
+    n_dims: int | None
+    alignment: float | None
+    alignment_scale: float | None
+    explained: float | None
+    stress_raw: float | None
+    stress_scaled: float | None
+    scale: float | None
+    stress_1: float | None
+    pearson: float | None
+    spearman: float | None
+    violation_rate: float | None
+    tie_rate: float | None
+    n_triples: int
+    min_separation: float
+    min_separation_pair: tuple[int, int]
+    effective_rank: float | None
+    negative_mass: float | None
+    sample: Literal["exact", "out", "in"] = "exact"
+    intervals: dict[str, Interval] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Scorecard:
+    """Scores of several encodings against one geometry.
+
+    A higher alignment, or a lower stress, is a more faithful geometry, not a better model. Intervals of alignment hold;
+    those of stress and correlations, which rest on roots of noisy numbers, are approximate.
+
+    Attributes
+    ----------
+    rows : tuple of EncodingScores
+    estimator : str
+        Of the distances that were scored against.
+    n_positions_used : int
+    depth : int or None
+        Documents of the samples whose geometry this is; None where depths are as they are.
+    undefined : str or None
+        Why alignment is not defined, as a clause; None where it is.
+    level : float or None
+        Of the intervals; None where there are none.
+    n_folds : int
+        Folds, or groups of them, that intervals rest on.
+    ceiling : dict of str to float or None
+        By field: what the distances of one half of the corpus score against the other half.
+    ceiling_intervals : dict of str to Interval
+    replicates : tuple of tuple of Replicates
+        By encoding, for each of the fields that rest on the corpus: what intervals and differences are made of.
+    """
+
+    rows: tuple[EncodingScores, ...]
+    estimator: str
+    n_positions_used: int
+    depth: int | None = None
+    undefined: str | None = None
+    level: float | None = None
+    n_folds: int = 0
+    ceiling: dict[str, float | None] = field(default_factory=dict)
+    ceiling_intervals: dict[str, Interval] = field(default_factory=dict)
+    replicates: tuple[tuple[Replicates, ...], ...] = field(default=(), repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<Scorecard: {len(self)} encodings, {self.estimator}, {self.n_positions_used:,} positions>"
+
+    def _repr_html_(self) -> str:
+        keys = (
+            "name",
+            "n_dims",
+            "alignment",
+            "stress_scaled",
+            "stress_raw",
+            "pearson",
+            "violation_rate",
+            "effective_rank",
+        )
+        caption = f"{self.estimator} distances, {self.n_positions_used:,} positions; higher alignment: more faithful"
+        headings = [key.replace("_", " ") for key in keys]
+        return html_table(caption, headings, [[getattr(row, key) for key in keys] for row in self])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[EncodingScores]:
+        return iter(self.rows)
+
+    def __getitem__(self, name: str) -> EncodingScores:
+        """The scores of the encoding of that name."""
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise KeyError(f"no encoding {name!r} in this scorecard: it has {', '.join(r.name for r in self.rows)}")
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One plain dictionary per encoding, for JSON, CSV or a data frame."""
+        return [asdict(row) for row in self.rows]
+
+    def difference(self, first: str, second: str, score: str = "alignment") -> Difference:
+        """Compare two encodings by one score, with a paired interval.
+
+        Parameters
+        ----------
+        first, second : str
+            Names.
+        score : str
+            One of the fields that have intervals, such as ``"alignment"`` or ``"pearson"``.
+
+        Returns
+        -------
+        Difference
+
+        Raises
+        ------
+        GeometryError
+            When there is no such score.
+        """
+        if score not in FIELDS:
+            raise GeometryError(f"score {score!r}: expected one of {', '.join(FIELDS)}")
+        scored = [self.scored(name, score) for name in (first, second)]
+        return difference(scored[0], scored[1], score, self.level or LEVEL)
+
+    def scored(self, name: str, score: str, run: str = "", parts: bytes = b"") -> RunScore:
+        """One score of one encoding, with what its standard error is made of; see `RunScore`."""
+        row = self[name]
+        known = self.replicates[self.rows.index(row)][FIELDS.index(score)] if self.replicates else None
+        return RunScore(run, name, getattr(row, score), known, parts)
+
+
+def scorecard(
+    encodings: Sequence[Encoding] | Encoding,
+    geometry: Geometry,
+    *,
+    level: float | None = LEVEL,
+    progress: ProgressHook = silent,
+) -> Scorecard:
+    """Score encodings against a geometry, all over the same positions.
+
+    Parameters
+    ----------
+    encodings : sequence of Encoding, or one
+    geometry : Geometry
+    level : float, optional
+        Of the intervals, between 0 and 1; None leaves them out. They are Student's, with the delete-one jackknife over
+        folds. There are none for plug-in distances, whose bias an interval would not cover, and none where fewer than
+        four folds hold documents (five for alignment, six for what is fitted).
+    progress : callable
+        Called as ``progress(stage, done, total)``.
+
+    Returns
+    -------
+    Scorecard
+
+    Raises
+    ------
+    GeometryError
+        When `level` is not between 0 and 1.
+    """
+    if level is not None and not 0 < level < 1:
+        raise GeometryError(f"level {level!r}: expected a number between 0 and 1, such as 0.95")
+    chosen = [encodings] if isinstance(encodings, Encoding) else list(encodings)
+    undefined = why_undefined(geometry)
+    errors = level is not None and geometry.products is not None and geometry.products.n >= ENOUGH_FOLDS
+    rows: list[EncodingScores] = []
+    pairs: list[EncodingPairs] = []
+    for done, encoding in enumerate(chosen):
+        progress("scoring", done, len(chosen))
+        distances = paired_distances(encoding, geometry)[0]
+        pairs.append(EncodingPairs.of(distances))
+        rows.append(_without_corpus(encoding, geometry, distances))
+    progress("scoring", len(chosen), len(chosen))
+    found, ceiling = _replicates(chosen, pairs, geometry, undefined, errors=errors, progress=progress)
+    for k, of_one in enumerate(found):
+        intervals = _intervals(of_one, level if errors else None)
+        rows[k] = replace(rows[k], intervals=intervals, **_values(of_one))
+    card = Scorecard(
+        tuple(rows), geometry.estimator, int(geometry.positions.size), depth=geometry.depth, undefined=undefined
+    )
+    if ceiling is not None:
+        card = replace(card, ceiling=_values(ceiling))
+    if not errors or geometry.products is None:
+        return card
+    return replace(
+        card,
+        level=level,
+        n_folds=geometry.products.n,
+        ceiling_intervals={} if ceiling is None else _intervals(ceiling, level),
+        replicates=tuple(tuple(one) for one in found),
+    )
+
+
+def replicates_of(encodings: Sequence[Encoding], geometry: Geometry, *, errors: bool) -> list[dict[str, Replicates]]:
+    """For each encoding its scores that rest on the corpus, by name, with all folds and (or NaN) without each."""
+    pairs = [EncodingPairs.of(paired_distances(encoding, geometry)[0]) for encoding in encodings]
+    errors = errors and geometry.products is not None and geometry.products.n >= ENOUGH_FOLDS
+    found, _ = _replicates(encodings, pairs, geometry, why_undefined(geometry), errors=errors, with_ceiling=False)
+    return [dict(zip(FIELDS, one, strict=True)) for one in found]
+
+
+def _replicates(
+    encodings: Sequence[Encoding],
+    pairs: Sequence[EncodingPairs],
+    geometry: Geometry,
+    undefined: str | None,
+    *,
+    errors: bool,
+    progress: ProgressHook = silent,
+    with_ceiling: bool = True,
+) -> tuple[list[list[Replicates]], list[Replicates] | None]:
+    """For each encoding all of `FIELDS`, with all folds and without each; and those of the other half of the corpus."""
+    targets = targets_of(geometry, undefined, errors=errors, progress=progress)
+    products = geometry.products
+    scores = [np.stack([one.against(target) for target in targets]) for one in pairs]
+    ceiling = None
+    fitted = [k for k, encoding in enumerate(encodings) if encoding.is_fitted_to(geometry)]
+    if products is not None and products.n >= ENOUGH_FOLDS:
+        fits = [fit_of(encodings[k], geometry.positions) for k in fitted] + [other_half] * with_ceiling
+        refitted = errors and products.m <= MAX_REFITTED_POSITIONS
+        norms = [target.norm for target in targets]
+        values = held_out(fits, geometry, products, norms, errors=refitted, progress=progress)
+        for column, k in enumerate(fitted):
+            scores[k] = values[:, :, column]
+        if with_ceiling:
+            ceiling = _by_field(values[:, :, -1])
+    return [_by_field(one) for one in scores], ceiling
+
+
+def _by_field(values: NDArray[np.float64]) -> list[Replicates]:
+    """Replicates of each field, from values of shape (1 + n_folds, n_fields)."""
+    return [Replicates(float(column[0]), column[1:]) for column in values.T]
+
+
+def _values(found: Sequence[Replicates]) -> dict[str, Any]:
+    """Values by name; None where undefined."""
+    return {name: one.estimate.value for name, one in zip(FIELDS, found, strict=True)}
+
+
+def _intervals(found: Sequence[Replicates], level: float | None) -> dict[str, Interval]:
+    """Intervals by name, of the fields that have one."""
+    intervals = {name: one.estimate.interval(level) for name, one in zip(FIELDS, found, strict=True)}
+    return {name: interval for name, interval in intervals.items() if interval is not None}
+
+
+def score(encoding: Encoding, geometry: Geometry) -> EncodingScores:
+    """Every score of one encoding, without intervals; `scorecard` has those.
+
+    Parameters
+    ----------
+    encoding : Encoding
+    geometry : Geometry
+
+    Returns
+    -------
+    EncodingScores
+    """
+    return scorecard(encoding, geometry, level=None).rows[0]
+
+
+def alignment(encoding: Encoding | ArrayLike, geometry: Geometry | DistanceMatrix) -> float | None:
+    """Alignment of an encoding with a geometry, as a scorecard has it: the cosine between the two.
+
+    A = <B_P, B> / (|B_P| |B|), with B = -1/2 J D^2 J; linear centred kernel alignment (Cortes et al. 2012). Against a
+    cross-validated geometry it is free of the bias of noise. A higher alignment is a more faithful geometry, not a
+    better model.
+
+    Parameters
+    ----------
+    encoding : Encoding or array_like, shape (n, d)
+    geometry : Geometry or DistanceMatrix
+
+    Returns
+    -------
+    float or None
+        At most 1, but for the noise of an estimate. None where it is undefined: no axis of the geometry is more than
+        noise, or the encoding has all its positions at one point.
+    """
+    return corpus_scores(encoding, geometry)["alignment"]
+
+
+def stress(
+    encoding: Encoding | ArrayLike, geometry: Geometry | DistanceMatrix, kind: StressKind = "raw"
+) -> float | None:
+    """Stress of an encoding against a geometry, as a scorecard has it.
+
+    A lower stress is a more faithful geometry, not a better model.
+
+    Parameters
+    ----------
+    encoding : Encoding or array_like, shape (n, d)
+    geometry : Geometry or DistanceMatrix
+    kind : {"raw", "scaled", "stress_1"}
+        See `Stress`.
+
+    Returns
+    -------
+    float or None
+        None where it is undefined: an all-zero geometry, or for the last two an all-zero encoding.
+
+    Raises
+    ------
+    GeometryError
+        When `kind` is none of these.
+    """
+    if kind not in _KINDS:
+        raise GeometryError(f"stress kind {kind!r}: expected one of {', '.join(_KINDS)}")
+    return corpus_scores(encoding, geometry)[_KINDS[kind]]
+
+
+_KINDS = {"raw": "stress_raw", "scaled": "stress_scaled", "stress_1": "stress_1"}
+
+
+def corpus_scores(encoding: Encoding | ArrayLike, geometry: Geometry | DistanceMatrix) -> dict[str, float | None]:
+    """The scores of an encoding that rest on the corpus, by name, without errors; None where undefined."""
+    scheme = encoding if isinstance(encoding, Encoding) else PointEncoding("given", encoding)
+    if isinstance(geometry, Geometry):
+        (found,) = replicates_of([scheme], geometry, errors=False)
+        return _values(list(found.values()))
+    distances, target = paired_distances(scheme, geometry)
+    centred = double_centre(target.squared)
+    values = EncodingPairs.of(distances).against(Target.of(centred, float(np.linalg.norm(centred)), target.pairs))
+    return _values([Replicates(float(value), np.empty(0)) for value in values])
+
+
+_UNDEFINED: dict[str, Any] = dict.fromkeys(FIELDS)
+
+
+def _without_corpus(encoding: Encoding, geometry: Geometry, distances: NDArray[np.float64]) -> EncodingScores:
+    """The scores that an encoding has by itself; those that rest on the corpus are undefined yet."""
+    positions = geometry.positions
+    order = monotonicity(distances, positions)
+    closest = minimum_separation(distances, positions)
+    sample: Literal["exact", "out", "in"] = "exact"
+    if encoding.is_fitted_to(geometry):
+        is_split = geometry.products is not None and geometry.products.n >= ENOUGH_FOLDS
+        sample = "out" if is_split else "in"
+    return EncodingScores(
+        name=encoding.name,
+        n_dims=encoding.n_dims,
+        **_UNDEFINED,
+        violation_rate=order.violation_rate,
+        tie_rate=order.tie_rate,
+        n_triples=order.triples,
+        min_separation=closest.distance,
+        min_separation_pair=closest.pair,
+        effective_rank=encoding_effective_rank(encoding, distances, positions),
+        negative_mass=encoding.negative_mass,
+        sample=sample,
+    )
