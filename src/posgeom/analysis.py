@@ -75,7 +75,7 @@ def analyze(
     level: float | None = LEVEL,
     null_replicates: int | None = None,
     column: str | int | None = None,
-    group: str | int | None = None,
+    fold_by: str | int | None = None,
     options: ReadOptions | None = None,
     tokenizer_engine: str | None = None,
     workers: int | None = None,
@@ -93,7 +93,7 @@ def analyze(
     ----------
     corpus : str, Path, sequence of these, or PositionCounts
         Files, globs, directories, ``"-"``, or counts made before.
-    tokenizer, n_positions, n_folds, min_length, column, group, options, tokenizer_engine, workers
+    tokenizer, n_positions, n_folds, min_length, column, fold_by, options, tokenizer_engine, workers
     engine, scheduler, run_dir, partition_size, recount_changed
         See `count`, whose defaults they have. Fixed when counts were made, and refused with them.
     n_dims : int
@@ -143,7 +143,7 @@ def analyze(
         fixed = {"tokenizer": tokenizer, "n_positions": n_positions, "n_folds": n_folds, "column": column}
         fixed |= {
             "min_length": min_length,
-            "group": group,
+            "fold_by": fold_by,
             "options": options,
             "tokenizer_engine": tokenizer_engine,
             "workers": workers,
@@ -162,7 +162,7 @@ def analyze(
             n_folds=DEFAULT_N_FOLDS if n_folds is None else n_folds,
             min_length=min_length,
             column=column,
-            group=group,
+            fold_by=fold_by,
             options=options,
             tokenizer_engine="auto" if tokenizer_engine is None else tokenizer_engine,
             workers=workers,

@@ -54,7 +54,7 @@ def test_formats_columns_and_groups(run: Run, corpus: Path, tmp_path: Path) -> N
         stream.writelines(json.dumps({"body": t, "author": f"a{i % 9}"}) + "\n" for i, t in enumerate(lines))
     results = []
     for name in ("c.csv", "c.parquet", "c.jsonl.gz"):
-        done = run("analyze", name, "--column", "body", "--group", "author", "-n", 12, "-d", 8, "--json")
+        done = run("analyze", name, "--column", "body", "--fold-by", "author", "-n", 12, "-d", 8, "--json")
         document = json.loads(done.stdout)
         assert document["corpus"]["grouped_by"] == "author"
         results.append((document["spectrum"], document["encodings"]))

@@ -25,7 +25,7 @@ from tests.cli.helpers import Run, refused, visible
         (["cut.txt.gz"], ["'cut.txt.gz'"]),
         (["c.jsonl"], ["'c.jsonl'", "--column"]),
         (["c.jsonl", "--column", "nope"], ["'nope'", "'a'", "'b'"]),
-        (["c.jsonl", "--column", "a", "--group", "nope"], ["'nope'"]),
+        (["c.jsonl", "--column", "a", "--fold-by", "nope"], ["'nope'"]),
         (["latin.txt"], ["'latin.txt'", "line 2", "--utf8-errors replace"]),
         (["corpus.txt", "-n", "1"], ["n = 1", "at least 2"]),
         (["corpus.txt", "-n", "0"], ["n = 0"]),

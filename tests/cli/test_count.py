@@ -67,7 +67,25 @@ def test_long_documents_bins_and_leaks(run: Run, corpus: Path, tmp_path: Path) -
     )
     done = run("count", "family.txt", "-o", "family.parquet")
     assert done.stderr.startswith("note: Near-duplicates across folds: 83% of the passages of 12 tokens")
-    assert "--group" in run("analyze", "--counts", "family.parquet", "-d", 8, "--convention", "paper").stdout
+    assert "--fold-by" in run("analyze", "--counts", "family.parquet", "-d", 8, "--convention", "paper").stdout
+
+
+def test_what_folds_are_by(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "short.csv").write_text("sentence,row\n" + "".join(f"w{i % 9} w{i % 4},{i // 2}\n" for i in range(200)))
+    found = {}
+    for fold_by in ("text", "row", "column:row"):
+        done = run("count", "short.csv", "--column", "sentence", "--fold-by", fold_by, "-o", "c.parquet")
+        assert done.returncode == 0, done.stderr
+        found[fold_by] = (read_counts(tmp_path / "c.parquet").grouped_by, done.stderr)
+    assert found["text"][0] is None
+    assert found["text"][1].startswith("note: Copies: 100% of the documents have a text that another has too")
+    assert found["row"] == ("row", "")
+    assert found["column:row"] == ("column:row", "")
+    refused(run("analyze", "--counts", "c.parquet", "--fold-by", "row"), "--fold-by was fixed")
+    refused(run("count", "short.csv", "--fold-by", "x", "-o", "x.parquet"), "no column 'x'", "--fold-by NAME")
+    refused(run("count", "short.csv", "--fold-by", "", "-o", "x.parquet"), "fold_by '': expected text, row")
+    refused(run("count", "short.csv", "--fold-by", "row", "--engine", "dask", "-o", "x.parquet"), "--engine local")
+    assert not (tmp_path / "x.parquet").exists()
 
 
 def test_engines_and_null_corpora(run: Run, corpus: Path, tmp_path: Path) -> None:
@@ -86,7 +104,11 @@ def test_engines_and_null_corpora(run: Run, corpus: Path, tmp_path: Path) -> Non
     done = run("count", corpus, "-n", 12, "--null", 2, "--seed", 3, "-o", "null.parquet")
     assert ", 2 null, " in done.stdout
     counts = read_counts(tmp_path / "null.parquet")
-    assert (len(counts.null), counts.null_seed) == (2, 3)
+    assert (len(counts.null), counts.null_seed, counts.null_kind) == (2, 3, "rotate")
+    assert run("count", corpus, "-n", 12, "--null", 2, "--null-kind", "permute", "-o", "other.parquet").returncode == 0
+    assert read_counts(tmp_path / "other.parquet").null_kind == "permute"
+    refused(run("merge", "null.parquet", "other.parquet", "-o", "x.parquet"), "kind of the null replicates 'rotate'")
+    refused(run("count", corpus, "--null", 1, "--null-kind", "x", "-o", "x.parquet"), "--null-kind")
     document = json.loads(run("analyze", "--counts", "auto.parquet", "-d", 8, "--json").stdout)
     assert document["tokenizer"]["engines"][0].startswith("nanotoken")
     assert document["tokenizer"]["engine_notes"] == []

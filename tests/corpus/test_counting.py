@@ -1,3 +1,4 @@
+import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from posgeom.corpus import tallying
 from posgeom.corpus.counting import count, count_texts
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
-from posgeom.corpus.folds import folds_of, group_digests
+from posgeom.corpus.folds import folds_of, group_digests, row_digests
 from posgeom.errors import CorpusError, CountsError
 
 
@@ -57,6 +58,66 @@ def test_groups_decide_the_folds() -> None:
     assert counts.grouped_by == "groups"
 
 
+def test_rows_decide_the_folds_whatever_the_batches_and_workers(tmp_path: Path) -> None:
+    texts = [f"{i % 3} {i % 4}" if i % 5 else "" for i in range(1000)]
+    whole = count_texts(texts, n_positions=4, n_folds=7, fold_by="row", null_replicates=1)
+    folds = folds_of(row_digests(0, 1000), 7)
+    assert whole.documents.tolist() == np.bincount(folds).tolist()
+    assert as_counter(whole) == Counter(
+        (int(fold), position, word)
+        for text, fold in zip(texts, folds, strict=True)
+        for position, word in enumerate(text.split())
+    )
+    assert whole.grouped_by == "row"
+    for size, workers in ((1, 3), (7, 2), (999, 1)):
+        other = count_texts(
+            texts, n_positions=4, n_folds=7, fold_by="row", null_replicates=1, batch_size=size, workers=workers
+        )
+        assert other.checksum == whole.checksum
+    # A row is a document's number in the corpus, over all its files.
+    (tmp_path / "a.txt").write_text("\n".join(texts[:300]) + "\n")
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps({"text": text}) + "\n\n" for text in texts[300:]))
+    files = [tmp_path / "a.txt", tmp_path / "b.jsonl"]
+    found = count(files, n_positions=4, n_folds=7, fold_by="row", null_replicates=1, options=ReadOptions(batch_size=90))
+    assert found.checksum == whole.checksum
+
+
+def test_folds_of_short_documents_are_independent_by_row_and_not_by_text() -> None:
+    """Documents of 2.5 of 40 words on average coincide by chance: those of one text then miss in the other folds."""
+    for fold_by, expected in (("text", -0.36), ("row", 0.0)):
+        agreement = []
+        for seed in range(40):
+            rng = np.random.default_rng(seed)
+            texts = [" ".join(f"w{w}" for w in rng.integers(0, 40, 1 + rng.poisson(1.5))) for _ in range(2000)]
+            counts = count_texts(texts, n_positions=4, n_folds=2, fold_by=fold_by)  # type: ignore[arg-type]
+            first, second = (fold.toarray() for fold in counts.fold_matrices)
+            a, b = (m[0] - m[1] * m[0].sum() / m[1].sum() for m in (first, second))  # 0 but for noise
+            agreement.append(a @ b / np.sqrt((a @ a) * (b @ b)))
+        assert abs(np.mean(agreement) - expected) < 3 * np.std(agreement) / np.sqrt(40)
+
+
+def test_columns_called_text_and_row_can_decide_folds(tmp_path: Path) -> None:
+    rows = [{"body": f"word {i}", "row": i % 2, "text": i % 3, "column:x": i % 4, "g": i % 5} for i in range(60)]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for fold_by, column, recorded in (
+        ("column:row", "row", "column:row"),
+        ("column:text", "text", "column:text"),
+        ("column:column:x", "column:x", "column:column:x"),
+        ("column:g", "g", "g"),
+        ("g", "g", "g"),
+    ):
+        counts = count(path, column="body", fold_by=fold_by, n_folds=50)
+        values = [str(row[column]) for row in rows]
+        expected = np.bincount(folds_of(group_digests(values), 50), minlength=50)
+        assert (counts.grouped_by, counts.documents.tolist()) == (recorded, expected.tolist())
+    for fold_by, grouped_by in (("row", "row"), ("text", None)):
+        counts = count(path, column="body", fold_by=fold_by)
+        assert (counts.grouped_by, (counts.documents > 0).sum()) == (grouped_by, 10)
+    with pytest.raises(CorpusError, match="no column 'x'"):
+        count(path, column="body", fold_by="column:x")
+
+
 def test_duplicates_share_a_fold() -> None:
     counts = count_texts(["same words here"] * 50, n_folds=10)
     assert (counts.documents > 0).sum() == 1
@@ -89,9 +150,9 @@ def test_files_of_several_formats_and_their_columns(tmp_path: Path) -> None:
     assert counts.n_documents == 4
     assert counts.columns == ("text",)
     assert counts.sources == (str(tmp_path / "a.txt"), str(tmp_path / "b.jsonl"))
-    grouped = count(tmp_path / "b.jsonl", group="g", n_folds=64)
+    grouped = count(tmp_path / "b.jsonl", fold_by="g", n_folds=64)
     assert as_counter(grouped) == as_counter(
-        count(tmp_path / "b.jsonl", options=ReadOptions(group="g", column="text"), n_folds=64)
+        count(tmp_path / "b.jsonl", options=ReadOptions(fold_by="g", column="text"), n_folds=64)
     )
     assert set(np.unique(grouped.fold)) == set(folds_of(group_digests(["u", "v"]), 64).tolist())
     assert grouped.grouped_by == "g"
@@ -99,7 +160,7 @@ def test_files_of_several_formats_and_their_columns(tmp_path: Path) -> None:
 
 def test_columns_may_be_numbers(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("g\tone two\nh\tthree\n")
-    counts = count(tmp_path / "a.tsv", column=2, group=1, options=ReadOptions(header=False))
+    counts = count(tmp_path / "a.tsv", column=2, fold_by=1, options=ReadOptions(header=False))
     assert (counts.columns, counts.grouped_by, counts.n_tokens) == (("2",), "1", 3)
 
 
@@ -148,6 +209,9 @@ def test_default_tokenizer(tmp_path: Path) -> None:
         (["a", "b"], {"groups": ["x"]}, "groups ends before document 2"),
         (["a"], {"groups": ["x", "y"]}, "groups has more than the 1 values"),
         (["a", "b"], {"groups": ["x", None]}, "row 2: got NoneType"),
+        (["a"], {"fold_by": "author"}, "fold_by 'author': expected text or row"),
+        (["a"], {"fold_by": "row", "groups": ["x"]}, "fold_by 'row': expected text or row, or groups alone"),
+        (["a"], {"null_kind": "shuffle"}, "null kind 'shuffle': expected permute or rotate"),
         ("a string", {}, "expected an iterable of documents"),
     ],
 )
@@ -191,6 +255,7 @@ def test_a_checksum_sees_every_number() -> None:
         {"n_folds": 3},
         {"null_replicates": 1},
         {"null_replicates": 1, "seed": 1},
+        {"null_replicates": 1, "null_kind": "permute"},
     ]
     found = [count_texts(texts * 9, **({"n_positions": 4, "n_folds": 2} | s)).checksum for s in settings]  # type: ignore[arg-type]
     found += [count_texts(other, n_positions=4, n_folds=2).checksum for other in (texts, ["a b", "b d", "d a b"] * 9)]

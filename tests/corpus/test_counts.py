@@ -71,7 +71,8 @@ def test_merging_renumbers_open_vocabularies() -> None:
     [
         ({"n_positions": 5}, "context length n 4 and 5"),
         ({"n_folds": 3}, "number of folds 10 and 3"),
-        ({"groups": ["x"]}, "group column None and 'groups'"),
+        ({"groups": ["x"]}, "folds by 'text' and 'groups'"),
+        ({"fold_by": "row"}, "folds by 'text' and 'row'"),
         ({"tokenizer": "chars"}, "different tokenizers"),
     ],
 )
@@ -94,6 +95,7 @@ def test_null_corpora_are_merged_replicate_by_replicate() -> None:
     assert merged.checksum == whole.checksum
     for other, message in (
         ({"null_replicates": 1}, "number of null replicates 2 and 1"),
+        ({"null_kind": "permute"}, "kind of the null replicates 'rotate' and 'permute'"),
         ({"seed": 1}, "seed of the null replicates 0 and 1"),
     ):
         with pytest.raises(CountsError, match=message):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from posgeom.corpus.folds import folds_of, group_digests, text_digests
+from posgeom.corpus.folds import folds_of, group_digests, row_digests, text_digests
 from posgeom.corpus.texts import Texts
 
 
@@ -29,6 +29,15 @@ def test_folds_are_balanced_and_repeatable() -> None:
     sizes = np.bincount(folds)
     assert (np.abs(sizes - 2000) < 5 * np.sqrt(2000 * 0.9)).all()
     assert assign(["x", "y", "x"], 7)[0] == assign(["x", "y", "x"], 7)[2]
+
+
+def test_rows_are_spread_over_the_folds_and_known_by_their_number() -> None:
+    folds = folds_of(row_digests(0, 20_000), 10)
+    assert (np.abs(np.bincount(folds) - 2000) < 5 * np.sqrt(2000 * 0.9)).all()
+    # A change would make stored counts incomparable.
+    assert row_digests(0, 3).tolist() == [0, 16294208416658607535, 7960286522194355700]
+    assert row_digests(2, 5).tolist() == row_digests(0, 7)[2:].tolist()
+    assert np.unique(row_digests(0, 20_000)).size == 20_000
 
 
 def test_lone_surrogates_are_no_text() -> None:

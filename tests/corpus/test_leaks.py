@@ -68,7 +68,7 @@ def test_duplicates_are_no_leak_and_near_duplicates_are() -> None:
     assert note is not None
     assert note.startswith("Near-duplicates across folds: 9")
     assert "passages of 12 tokens" in note
-    assert "--group" in note
+    assert "--fold-by" in note
     grouped = count_texts(families, groups=[str(i // 5) for i in range(len(families))])
     assert leak_note(grouped) is None
     badly = leak_note(count_texts(families, groups=[str(i) for i in range(len(families))]))

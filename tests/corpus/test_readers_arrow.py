@@ -47,7 +47,7 @@ def test_types(path: Path, batches: Batches, form: str, kind: Any) -> None:
 def test_record_batches_of_any_size(path: Path, batches: Batches, form: str) -> None:
     lines = [f"line {i}" for i in range(100)]
     for rows_at_once in (1, 7, 1000):
-        found = batches(write(path, form, rows_at_once, text=lines, g=list(range(100))), batch_size=30, group="g")
+        found = batches(write(path, form, rows_at_once, text=lines, g=list(range(100))), batch_size=30, fold_by="g")
         assert [text for batch in found for text in batch.texts] == lines
         assert len(found) == 4
         assert max(len(batch.texts) for batch in found) <= 30
@@ -65,7 +65,7 @@ def test_column_rules_are_those_of_parquet(path: Path, refusal: Refusal) -> None
     assert "text columns 'a', 'b'" in refusal(path)
     assert "column 'many' holds 'list<item: string>': wanted strings" in refusal(path, column="many")
     assert "no column 'z'" in refusal(path, column="z")
-    assert "wanted one value a row" in refusal(path, column="a", group="many")
+    assert "wanted one value a row" in refusal(path, column="a", fold_by="many")
     assert "no text column among 'n'" in refusal(write(path, n=[1]))
 
 

@@ -70,7 +70,7 @@ def test_column_by_name_or_number(path: Path, texts: Texts, refusal: Refusal) ->
 def test_wrong_column_of_a_file_without_rows(path: Path, refusal: Refusal, texts: Texts) -> None:
     write(path, "x,y\n")
     assert "no column 'z'" in refusal(path, column="z")
-    assert "no column 'z'" in refusal(path, group="z")
+    assert "no column 'z'" in refusal(path, fold_by="z")
     assert texts(path) == []
 
 
@@ -83,10 +83,10 @@ def test_repeated_column_name(path: Path, refusal: Refusal, texts: Texts) -> Non
 def test_group(path: Path, batches: Batches, refusal: Refusal) -> None:
     write(path, "user,body\nu,a\nv,b\n")
     for name in ("user", "1"):
-        (batch,) = batches(path, group=name)
+        (batch,) = batches(path, fold_by=name)
         assert (batch.texts, batch.groups, batch.column) == (["a", "b"], ["u", "v"], "body")
-    assert "choose one with --group NAME" in refusal(path, group="who")
-    assert "line 3: column 'user' is empty" in refusal(write(path, "user,body\nu,a\n,b\n"), group="user")
+    assert "choose one with --fold-by NAME" in refusal(path, fold_by="who")
+    assert "line 3: column 'user' is empty" in refusal(write(path, "user,body\nu,a\n,b\n"), fold_by="user")
 
 
 def test_no_header(path: Path, batches: Batches) -> None:
@@ -153,7 +153,7 @@ def test_blank_lines(path: Path, batches: Batches, refusal: Refusal) -> None:
     (batch,) = batches(write(path, "\nn,text\n\n1,a\n\n2,b\n\n"))
     assert (batch.texts, batch.first_row) == (["a", "b"], 4)
     assert "line 5: column 'text' is empty" in refusal(
-        write(path, "n,text\n1,a\n\n2,b\n3,\n"), group="text", column="n"
+        write(path, "n,text\n1,a\n\n2,b\n3,\n"), fold_by="text", column="n"
     )
 
 
@@ -200,7 +200,7 @@ def test_invalid_utf8(path: Path, refusal: Refusal, texts: Texts) -> None:
 
 
 def test_cola(data_dir: Path, batches: Batches) -> None:
-    found = batches(data_dir / "cola_train.tsv", header=False, column="4", group="1")
+    found = batches(data_dir / "cola_train.tsv", header=False, column="4", fold_by="1")
     texts = [text for batch in found for text in batch.texts]
     assert len(texts) == 8551
     assert texts[0] == "Our friends won't buy this analysis, let alone the next one we propose."
@@ -210,7 +210,7 @@ def test_cola(data_dir: Path, batches: Batches) -> None:
 
 
 def test_splice(data_dir: Path, batches: Batches, refusal: Refusal) -> None:
-    found = batches(data_dir / "uci_splice.csv", column="sequence", group="label")
+    found = batches(data_dir / "uci_splice.csv", column="sequence", fold_by="label")
     assert {len(text) for batch in found for text in batch.texts} == {60}
     assert sum(len(batch.texts) for batch in found) == 3190
     assert {group for batch in found for group in batch.groups or []} == {"EI", "IE", "N"}

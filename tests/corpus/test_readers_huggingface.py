@@ -66,7 +66,7 @@ def two_configs() -> str:
 
 def test_parquet_directory(batches: Batches) -> None:
     name = directory("d", train={"n": list(range(2500)), "sentence": LINES})
-    found = batches(name, batch_size=300, group="n")
+    found = batches(name, batch_size=300, fold_by="n")
     assert [text for batch in found for text in batch.texts] == LINES
     assert [group for batch in found for group in batch.groups or []] == [str(i) for i in range(2500)]
     assert max(len(batch.texts) for batch in found) == 300
@@ -106,7 +106,7 @@ def test_columns(texts: Texts, refusal: Refusal) -> None:
     assert "column 'many' holds 'list<element: string>': wanted strings" in refusal(name, column="many")
     assert "column 'n' holds 'int64'" in refusal(name, column="n")
     assert "the columns are" in refusal(name, column="z")
-    assert "wanted one value a row" in refusal(name, column="a", group="many")
+    assert "wanted one value a row" in refusal(name, column="a", fold_by="many")
 
 
 def test_images_are_no_text(refusal: Refusal) -> None:
@@ -122,7 +122,7 @@ def test_invalid_utf8(texts: Texts, refusal: Refusal) -> None:
 
 def test_empty_group(refusal: Refusal) -> None:
     name = directory("d", train={"text": ["a", "b"], "g": ["u", None]})
-    assert "'hf:d', row 2: column 'g' is empty" in refusal(name, column="text", group="g")
+    assert "'hf:d', row 2: column 'g' is empty" in refusal(name, column="text", fold_by="g")
 
 
 def test_files_that_differ_in_their_columns(refusal: Refusal) -> None:

@@ -39,7 +39,7 @@ def test_the_column_asked_for(path: Path, batches: Batches) -> None:
 
 
 def test_group_column_is_no_candidate(path: Path, batches: Batches) -> None:
-    (batch,) = batches(write(path, {"user": "u", "body": "a"}), group="user")
+    (batch,) = batches(write(path, {"user": "u", "body": "a"}), fold_by="user")
     assert (batch.texts, batch.groups, batch.column) == (["a"], ["u"], "body")
 
 
@@ -119,12 +119,12 @@ def test_missing_column_in_a_row(path: Path, refusal: Refusal) -> None:
 
 def test_groups(path: Path, groups: Texts, refusal: Refusal) -> None:
     records = [{"text": "a", "g": value} for value in ("u", 3, 2.5, True)]
-    assert groups(write(path, *records), group="g", batch_size=3) == ["u", "3", "2.5", "True"]
-    assert "line 1: no column 'h': the columns here are 'text', 'g'" in refusal(path, group="h")
+    assert groups(write(path, *records), fold_by="g", batch_size=3) == ["u", "3", "2.5", "True"]
+    assert "line 1: no column 'h': the columns here are 'text', 'g'" in refusal(path, fold_by="h")
     assert "line 2: column 'g' is empty" in refusal(
-        write(path, {"text": "a", "g": 1}, {"text": "a", "g": None}), group="g"
+        write(path, {"text": "a", "g": 1}, {"text": "a", "g": None}), fold_by="g"
     )
-    assert "line 1: column 'g' holds a list" in refusal(write(path, {"text": "a", "g": [1]}), group="g")
+    assert "line 1: column 'g' holds a list" in refusal(write(path, {"text": "a", "g": [1]}), fold_by="g")
 
 
 def test_line_separators_inside_a_string(path: Path, texts: Texts) -> None:
@@ -175,8 +175,8 @@ def test_whole_surrogate_pair_and_zero_character(path: Path, texts: Texts) -> No
 
 def test_half_a_surrogate_pair_in_a_group(path: Path, refusal: Refusal, groups: Texts) -> None:
     path.write_text('{"text": "a", "g": "\\udc00"}\n')
-    assert "half a surrogate pair" in refusal(path, group="g")
-    assert groups(path, group="g", utf8_errors="replace") == ["\ufffd"]
+    assert "half a surrogate pair" in refusal(path, fold_by="g")
+    assert groups(path, fold_by="g", utf8_errors="replace") == ["\ufffd"]
 
 
 def test_invalid_utf8(path: Path, refusal: Refusal, texts: Texts) -> None:

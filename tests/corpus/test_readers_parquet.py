@@ -64,7 +64,7 @@ def test_strings_come_before_binaries(path: Path, texts: Texts) -> None:
 
 def test_a_binary_column_is_found_beside_the_group_or_by_its_name(path: Path, batches: Batches) -> None:
     write(path, body=pa.array([b"a"]), author=["x"])
-    assert batches(path, group="author")[0].column == "body"
+    assert batches(path, fold_by="author")[0].column == "body"
     write(path, text=pa.array([b"a"]), title=["x"])
     assert batches(path)[0].texts == ["a"]
 
@@ -76,7 +76,7 @@ def test_column_rules(path: Path, batches: Batches, refusal: Refusal) -> None:
     assert "the columns are 'title', 'text', 'body', 'n'" in refusal(path, column="z")
     assert "column 'n' holds 'int64': wanted strings" in refusal(path, column="n")
     assert "text columns 'title', 'body'" in refusal(write(path, title=["x"], body=["b"]))
-    assert batches(path, group="title")[0].column == "body"
+    assert batches(path, fold_by="title")[0].column == "body"
     assert "no text column among 'n'" in refusal(write(path, n=[1]))
 
 
@@ -102,15 +102,15 @@ def test_groups(path: Path, groups: Texts, refusal: Refusal) -> None:
         none=["u", None],
         many=[[1], [2]],
     )
-    assert groups(path, group="s", column="text") == ["u", "v"]
-    assert groups(path, group="i", column="text", batch_size=1) == ["1", "2"]
-    assert groups(path, group="f", column="text") == ["0.5", "1.5"]
-    assert groups(path, group="d", column="text") == ["2024-01-02", "2024-01-03"]
-    assert groups(path, group="b", column="text") == ["True", "False"]
-    assert groups(path, group="text", column="text") == ["a", "b"]
-    assert "row 2: column 'none' is empty" in refusal(path, group="none", column="text")
-    assert "wanted one value a row" in refusal(path, group="many", column="text")
-    assert "choose one with --group NAME" in refusal(path, group="z", column="text")
+    assert groups(path, fold_by="s", column="text") == ["u", "v"]
+    assert groups(path, fold_by="i", column="text", batch_size=1) == ["1", "2"]
+    assert groups(path, fold_by="f", column="text") == ["0.5", "1.5"]
+    assert groups(path, fold_by="d", column="text") == ["2024-01-02", "2024-01-03"]
+    assert groups(path, fold_by="b", column="text") == ["True", "False"]
+    assert groups(path, fold_by="text", column="text") == ["a", "b"]
+    assert "row 2: column 'none' is empty" in refusal(path, fold_by="none", column="text")
+    assert "wanted one value a row" in refusal(path, fold_by="many", column="text")
+    assert "choose one with --fold-by NAME" in refusal(path, fold_by="z", column="text")
 
 
 def test_invalid_utf8_in_a_string_column(path: Path, refusal: Refusal, texts: Texts) -> None:
@@ -123,8 +123,8 @@ def test_invalid_utf8_in_a_string_column(path: Path, refusal: Refusal, texts: Te
 def test_invalid_utf8_in_binary_and_group_columns(path: Path, refusal: Refusal, groups: Texts) -> None:
     assert "row 2: invalid UTF-8" in refusal(write(path, b=pa.array([b"a", b"\xff"])))
     write(path, text=["a", "b"], g=strings_of(b"u", b"\xff"))
-    assert "row 2: invalid UTF-8" in refusal(path, column="text", group="g")
-    assert groups(path, column="text", group="g", utf8_errors="replace") == ["u", "\ufffd"]
+    assert "row 2: invalid UTF-8" in refusal(path, column="text", fold_by="g")
+    assert groups(path, column="text", fold_by="g", utf8_errors="replace") == ["u", "\ufffd"]
 
 
 def test_row_groups_and_batches(path: Path, batches: Batches) -> None:
@@ -226,7 +226,7 @@ def test_sst2(data_dir: Path, batches: Batches) -> None:
 
 
 def test_imdb(data_dir: Path, batches: Batches) -> None:
-    found = batches(data_dir / "imdb.parquet", group="label")
+    found = batches(data_dir / "imdb.parquet", fold_by="label")
     assert {batch.column for batch in found} == {"text"}
     assert sum(len(batch.texts) for batch in found) == 25_000
     assert {group for batch in found for group in batch.groups or []} == {"0", "1"}

@@ -50,7 +50,7 @@ def test_column_means_nothing_without_columns(tmp_path: Path, refusal: Refusal, 
 
 
 def test_group_means_nothing_for_text(tmp_path: Path, refusal: Refusal) -> None:
-    assert "got --group" in refusal(write(tmp_path / "a.txt", "a\n"), group="text")
+    assert "got --fold-by" in refusal(write(tmp_path / "a.txt", "a\n"), fold_by="text")
 
 
 def test_whole_files_means_nothing_for_columns(tmp_path: Path, refusal: Refusal) -> None:
@@ -67,10 +67,10 @@ def test_fasta(tmp_path: Path, batches: Batches) -> None:
 
 def test_fasta_groups(tmp_path: Path, groups: Texts, refusal: Refusal) -> None:
     path = write(tmp_path / "a.fasta", ">seq1 human x\nA\n> seq1 mouse\nC\n")
-    assert groups(path, group="name") == ["seq1", "seq1"]
-    assert groups(path, group="description") == ["seq1 human x", "seq1 mouse"]
-    assert "the columns are 'name', 'description'" in refusal(path, group="species")
-    assert "line 3: column 'name' is empty" in refusal(write(tmp_path / "b.fa", ">a\nA\n>\nC\n"), group="name")
+    assert groups(path, fold_by="name") == ["seq1", "seq1"]
+    assert groups(path, fold_by="description") == ["seq1 human x", "seq1 mouse"]
+    assert "the columns are 'name', 'description'" in refusal(path, fold_by="species")
+    assert "line 3: column 'name' is empty" in refusal(write(tmp_path / "b.fa", ">a\nA\n>\nC\n"), fold_by="name")
 
 
 def test_fasta_without_header(tmp_path: Path, refusal: Refusal) -> None:

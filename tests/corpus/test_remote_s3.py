@@ -88,7 +88,7 @@ def test_reading_equals_local_reading(s3: Any, tmp_path: Path, batches: Batches,
 
 def test_group_column_of_remote_parquet(s3: Any, groups: Texts) -> None:
     put(s3, "a.parquet", FILES["a.parquet"])
-    assert groups("s3://corpus/a.parquet", group="g", column="text")[:8] == ["0", "1", "2", "3", "4", "5", "6", "0"]
+    assert groups("s3://corpus/a.parquet", fold_by="g", column="text")[:8] == ["0", "1", "2", "3", "4", "5", "6", "0"]
 
 
 def test_counts_are_those_of_the_local_file(s3: Any, tmp_path: Path) -> None:

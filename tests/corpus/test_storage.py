@@ -9,6 +9,7 @@ import pytest
 
 from posgeom.corpus.counting import count, count_texts
 from posgeom.corpus.counts import PositionCounts
+from posgeom.corpus.null_corpora import NullKind
 from posgeom.corpus.storage import read_counts, write_counts
 from posgeom.errors import CorpusError, CountsError
 
@@ -29,16 +30,16 @@ def test_round_trip(tmp_path: Path, tokenizer: str) -> None:
     assert_equal(read_counts(tmp_path / "c.parquet"), counts)
 
 
-@pytest.mark.parametrize("tokenizer", ["whitespace", "bytes"])
-def test_null_corpora_and_engines_travel_with_the_counts(tmp_path: Path, tokenizer: str) -> None:
-    counts = count_texts(TEXTS * 3, tokenizer, n_positions=6, n_folds=4, null_replicates=3, seed=7)
+@pytest.mark.parametrize(("tokenizer", "kind"), [("whitespace", "rotate"), ("bytes", "permute")])
+def test_null_corpora_and_engines_travel_with_the_counts(tmp_path: Path, tokenizer: str, kind: NullKind) -> None:
+    counts = count_texts(TEXTS * 3, tokenizer, n_positions=6, n_folds=4, null_replicates=3, seed=7, null_kind=kind)
     counts = replace(counts, engines=("e 1",), engine_notes=("a; b",))
     write_counts(counts, tmp_path / "c.parquet")
     stored = read_counts(tmp_path / "c.parquet")
     assert (len(stored.null), stored.null_seed, stored.engines, stored.engine_notes) == (3, 7, ("e 1",), ("a; b",))
     for a, b in zip((stored, *stored.null), (counts, *counts.null), strict=True):
         assert_equal(a, b)
-    assert stored.checksum == counts.checksum
+    assert (stored.null_kind, stored.checksum) == (kind, counts.checksum)
     assert pq.read_table(tmp_path / "c.parquet").column_names[0] == "replicate"
     damage(tmp_path / "c.parquet", null_replicates=2)
     with pytest.raises(CountsError, match="the replicates are not 0 to 2 in order"):
@@ -71,8 +72,12 @@ def damage(path: Path, **changes: object) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"schema_version": 99}, "schema 99, this version reads schema 4: count again"),
-        ({"schema_version": 3}, "schema 3, this version reads schema 4: count again"),
+        ({"schema_version": 99}, "schema 99, this version reads schema 5: count again"),
+        ({"schema_version": 3}, "schema 3, this version reads schema 5: count again"),
+        ({"copies": {"digests": [1]}}, "is damaged"),
+        ({"copies": {"digests": [2, 1], "documents": [1, 1]}}, "is damaged"),
+        ({"copies": {"digests": [1], "documents": [0]}}, "is damaged"),
+        ({"fold_values": []}, "is damaged"),
         ({"min_length": 99}, "is damaged"),
         ({"min_length": "x"}, "is damaged"),
         ({"short_documents": 3}, "is damaged"),
@@ -108,6 +113,22 @@ def test_damaged_headers(tmp_path: Path, changes: dict[str, object], message: st
         read_counts(path)
     assert "c.parquet" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_files_of_the_schema_before(tmp_path: Path) -> None:
+    """Their null corpora are permuted, and a column decided their folds, whatever it was called."""
+    path = tmp_path / "c.parquet"
+    counts = count_texts(TEXTS, n_positions=6, null_replicates=2, null_kind="permute")
+    for column, grouped_by in ((None, None), ("g", "g"), ("row", "column:row")):
+        write_counts(counts, path)
+        damage(path, schema_version=4, grouped_by=column, null_kind="drop", copies="drop", fold_values="drop")
+        found = read_counts(path)
+        assert (found.grouped_by, found.null_kind, found.checksum) == (grouped_by, "permute", counts.checksum)
+        assert found.copies is None
+    write_counts(counts, path)
+    damage(path, null_kind="shuffle")
+    with pytest.raises(CountsError, match="null corpora of kind 'shuffle': expected permute or rotate"):
+        read_counts(path)
 
 
 def test_other_files(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ EPILOG = """Examples:
 
 posgeom analyze reviews.jsonl.gz -t bert-base-uncased -n 256 --out run
 
-posgeom analyze data.csv --column sentence --group author --json
+posgeom analyze data.csv --column sentence --fold-by author --json
 
 posgeom analyze genes.fasta -n 60 --encoding table.npy --encoding mds:rank=4
 
@@ -97,7 +97,7 @@ def command(
     bins: o.BinsOption = None,
     min_length: o.MinLengthOption = None,
     full_length: o.FullLengthOption = False,
-    group: o.GroupOption = None,
+    fold_by: o.FoldByOption = "text",
     metric: o.MetricOption = "hellinger",
     encoding: Annotated[
         list[str] | None,
@@ -165,7 +165,7 @@ def command(
     read_options = ReadOptions(
         format=format_,
         column=column,
-        group=group,
+        fold_by=fold_by,
         header=header,
         quoting=quoting,
         whole_files=whole_files,

@@ -7,10 +7,12 @@ import typer
 
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars
+from posgeom.corpus.copies import copies_note
 from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.leaks import leak_note
+from posgeom.corpus.null_corpora import NullKind
 from posgeom.corpus.storage import read_counts
 from posgeom.errors import CorpusError, CountsError
 from posgeom.messages import shown
@@ -37,7 +39,7 @@ def command(
     column: o.ColumnOption = None,
     n_positions: o.PositionsOption = DEFAULT_N_POSITIONS,
     folds: o.FoldsOption = DEFAULT_N_FOLDS,
-    group: o.GroupOption = None,
+    fold_by: o.FoldByOption = "text",
     min_length: o.MinLengthOption = None,
     full_length: o.FullLengthOption = False,
     format_: o.FormatOption = "auto",
@@ -51,9 +53,17 @@ def command(
         typer.Option(
             "--null",
             metavar="R",
-            help="Count R null corpora in the same pass: the tokens of each document permuted over its positions.",
+            help="Count R null corpora in the same pass: the tokens of each document moved over its positions.",
         ),
     ] = 0,
+    null_kind: Annotated[
+        NullKind,
+        typer.Option(
+            "--null-kind",
+            metavar="HOW",
+            help="rotate: tokens keep their order and begin elsewhere; permute: they stand in a random order.",
+        ),
+    ] = "rotate",
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the null corpora.")] = 0,
     workers: o.WorkersOption = None,
     engine: o.EngineOption = "local",
@@ -70,7 +80,7 @@ def command(
     read_options = ReadOptions(
         format=format_,
         column=column,
-        group=group,
+        fold_by=fold_by,
         header=header,
         quoting=quoting,
         whole_files=whole_files,
@@ -88,6 +98,7 @@ def command(
             options=read_options,
             tokenizer_engine=tokenizer_engine,
             null_replicates=null,
+            null_kind=null_kind,
             seed=seed,
             workers=workers,
             engine=engine,
@@ -153,7 +164,7 @@ def _say(counts: PositionCounts, output: Path) -> None:
         + (f", ids by {'; '.join(counts.engines)}" if counts.engines else "")
         + f", sha256 {counts.checksum[:12]}"
     )
-    for note in (*counts.engine_notes, *filter(None, [leak_note(counts)])):
+    for note in (*counts.engine_notes, *filter(None, [leak_note(counts), copies_note(counts)])):
         typer.echo(f"note: {note}", err=True)
 
 

@@ -105,7 +105,7 @@ def command(
     ] = None,
     folds: o.FoldsOption = DEFAULT_N_FOLDS,
     column: o.ColumnOption = None,
-    group: o.GroupOption = None,
+    fold_by: o.FoldByOption = "text",
     format_: o.FormatOption = "auto",
     header: o.HeaderOption = True,
     quoting: o.QuotingOption = "auto",
@@ -125,7 +125,7 @@ def command(
     options = ReadOptions(
         format=format_,
         column=column,
-        group=group,
+        fold_by=fold_by,
         header=header,
         quoting=quoting,
         whole_files=whole_files,

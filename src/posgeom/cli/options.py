@@ -64,13 +64,14 @@ ColumnOption = Annotated[
         show_default=False,
     ),
 ]
-GroupOption = Annotated[
-    str | None,
+FoldByOption = Annotated[
+    str,
     typer.Option(
-        "--group",
-        metavar="COLUMN",
-        help="Documents that share this column's value share a fold (near-duplicates, authors, patients).",
-        show_default=False,
+        "--fold-by",
+        metavar="text|row|COLUMN",
+        help="What a document's fold is a hash of: its text, so that copies share a fold; its row, for short documents "
+        "that coincide by chance; or a column whose values stay together (near-duplicates, authors, patients). "
+        "A column that is called text or row is column:text or column:row.",
     ),
 ]
 FormatOption = Annotated[

@@ -8,8 +8,9 @@ from typing import Literal, get_args
 
 from posgeom.corpus.cluster.options import ClusterOptions
 from posgeom.corpus.counts import PositionCounts
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import FOLD_BY, DocumentBatch, ReadOptions
 from posgeom.corpus.engines.base import EngineError
+from posgeom.corpus.null_corpora import NullKind
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources, total_bytes
 from posgeom.corpus.tallying import CountSettings, count_batches
@@ -36,10 +37,11 @@ def count(
     n_folds: int = DEFAULT_N_FOLDS,
     min_length: int | None = None,
     column: str | int | None = None,
-    group: str | int | None = None,
+    fold_by: str | int | None = None,
     options: ReadOptions | None = None,
     tokenizer_engine: str = "auto",
     null_replicates: int = 0,
+    null_kind: NullKind = "rotate",
     seed: int = 0,
     workers: int | None = None,
     engine: Engine = "local",
@@ -64,12 +66,16 @@ def count(
     n_positions : int
         Context length n, at least 2.
     n_folds : int
-        Folds for cross-validation. A document's fold is a hash of its text, or of its group.
+        Folds for cross-validation.
     min_length : int, optional
         Count only documents whose sequence takes at least so many positions, special tokens included; `n_positions`
         keeps those that fill the context, so that all positions see the same documents. By default all are counted.
-    column, group : str or int, optional
-        Text column, and the column whose values keep documents together in a fold; as in `options`.
+    column : str or int, optional
+        Text column, as in `options`.
+    fold_by : str or int, optional
+        What a document's fold is a hash of, as in `options`: ``"text"``, the default; ``"row"``, its number in the
+        corpus, so that short documents that coincide by chance do not share a fold; or a column, whose values keep
+        documents together.
     options : ReadOptions, optional
         Columns, format, and how to treat invalid UTF-8.
     tokenizer_engine : str
@@ -77,9 +83,12 @@ def count(
         library: a sample of the documents is compared, and any difference starts the counting afresh with that
         library, which the result then says.
     null_replicates : int
-        Null corpora to count in the same pass: the tokens of each document permuted over its own positions.
+        Null corpora to count in the same pass: the tokens of each document moved over its own positions.
+    null_kind : {"rotate", "permute"}
+        Rotated by a random offset, which keeps runs of tokens as they are, or put in a random order. What decides a
+        document's fold decides how it moves: copies in one fold group move together.
     seed : int
-        Of these permutations.
+        Of the null corpora.
     workers : int, optional
         Threads that tokenise, or worker processes of engine ``"dask"``; the result does not depend on it. By default
         one per core.
@@ -112,15 +121,22 @@ def count(
     options = replace(
         options,
         column=options.column if column is None else str(column),
-        group=options.group if group is None else str(group),
+        fold_by=options.fold_by if fold_by is None else str(fold_by),
     )
     specs = [corpus] if isinstance(corpus, str | Path) else list(corpus)
     sources = resolve_sources(specs, options)
     spec = _default_tokenizer(sources, options) if tokenizer is None else tokenizer
     loaded = load_tokenizer(spec, tokenizer_engine)
-    settings = CountSettings(n_positions, n_folds, null_replicates, seed, options.group, workers, min_length)
+    settings = CountSettings(
+        n_positions, n_folds, null_replicates, seed, options.grouped_by, workers, min_length, null_kind
+    )
     names = [public_name(str(s)) for s in specs]
     if engine == "dask":
+        if options.fold_by == "row":
+            raise CountsError(
+                "folds by row with engine 'dask', whose partitions do not know the numbers of their rows: use --engine"
+                " local, or --fold-by with a column that numbers the rows"
+            )
         from posgeom.corpus.cluster.engine import count_on_cluster  # needs an extra
 
         return named(count_on_cluster(sources, options, loaded, settings, cluster=cluster, progress=progress), names)
@@ -242,11 +258,13 @@ def count_texts(
     tokenizer: TokenizerSpec = "whitespace",
     *,
     groups: Iterable[str] | None = None,
+    fold_by: Literal["text", "row"] = "text",
     n_positions: int = DEFAULT_N_POSITIONS,
     n_folds: int = DEFAULT_N_FOLDS,
     min_length: int | None = None,
     tokenizer_engine: str = "auto",
     null_replicates: int = 0,
+    null_kind: NullKind = "rotate",
     seed: int = 0,
     workers: int | None = None,
     batch_size: int = 8000,
@@ -262,7 +280,9 @@ def count_texts(
         See `load_tokenizer`.
     groups : iterable of str, optional
         One value per document; documents that share it share a fold.
-    n_positions, n_folds, min_length, tokenizer_engine, null_replicates, seed, workers
+    fold_by : {"text", "row"}
+        What decides a document's fold where `groups` do not: its text, or its number.
+    n_positions, n_folds, min_length, tokenizer_engine, null_replicates, null_kind, seed, workers
         As in `count`. An iterator cannot be started afresh: a difference between engines is then an error.
     batch_size : int
         Documents per batch; the result does not depend on it.
@@ -276,7 +296,7 @@ def count_texts(
     Raises
     ------
     CorpusError
-        When there are no documents, or none with content, or `groups` is not as long as `texts`.
+        When there are no documents, or none with content, `groups` is not as long as `texts`, or `fold_by` is neither.
     TokenizerError
         When the tokenizer cannot be loaded or applied.
     """
@@ -284,8 +304,10 @@ def count_texts(
         raise CorpusError("texts is one string, expected an iterable of documents; use count(...) for a file name")
     if batch_size < 1:
         raise CorpusError(f"batch size {batch_size}: expected at least 1")
-    grouped_by = None if groups is None else "groups"
-    settings = CountSettings(n_positions, n_folds, null_replicates, seed, grouped_by, workers, min_length)
+    if fold_by not in FOLD_BY or (groups is not None and fold_by != "text"):
+        raise CorpusError(f"fold_by {fold_by!r}: expected text or row, or groups alone, which decide folds too")
+    grouped_by = ReadOptions(fold_by=fold_by).grouped_by if groups is None else "groups"
+    settings = CountSettings(n_positions, n_folds, null_replicates, seed, grouped_by, workers, min_length, null_kind)
 
     def read(tokenizer: Tokenizer) -> PositionCounts:
         return count_batches(_batched(texts, groups, batch_size, source), tokenizer, settings)

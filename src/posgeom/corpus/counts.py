@@ -8,15 +8,17 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import scipy  # not its parts: they load when first used, so that importing the package stays quick
 from numpy.typing import NDArray
 
 from posgeom.corpus.bins import Bins, make_bins
+from posgeom.corpus.copies import KeySample
 from posgeom.corpus.entries import Entries
 from posgeom.corpus.merging import merged
+from posgeom.corpus.null_corpora import NullKind
 from posgeom.corpus.passages import Passages
 from posgeom.corpus.tokenizers import CODE_POINTS, TokenizerIdentity
 from posgeom.errors import CountsError
@@ -45,21 +47,29 @@ class PositionCounts:
     columns : tuple of str
         Text columns that were read; empty for plain text and FASTA.
     grouped_by : str or None
-        Column that decided the folds; None when the text did.
+        What decided the folds: None for the text, ``"row"`` for the number of the document in the corpus, else the name
+        of a column (as ``"column:row"`` where it could be taken for something else).
     engines : tuple of str
         What computed the token ids, for tokenizers that leave a choice.
     engine_notes : tuple of str
         What went wrong with a faster engine; its counts were thrown away.
     null : tuple of PositionCounts
-        Counts of null corpora: the same documents, the tokens of each permuted over its own positions.
+        Counts of null corpora: the same documents, the tokens of each moved over its own positions.
     null_seed : int or None
-        Seed of these permutations.
+        Seed of these moves.
+    null_kind : {"permute", "rotate"} or None
+        Whether these tokens stand in a random order, or in their own, rotated by a random offset.
     min_length : int or None
         Positions that a sequence had to take, special tokens included, to be counted; None where all were.
     short_documents : int
         Documents that were left out for that.
     passages : Passages or None
         A sample of runs of tokens, which tells whether folds share text; None where it was not taken.
+    copies : KeySample or None
+        A sample of the texts of documents that are not empty, which tells how many are copies; where a column decides
+        folds, of pairs of its value and the text. None where it was not taken.
+    fold_values : KeySample or None
+        A sample of the values of the column that decides folds, of the same documents; None where none does.
     bins : Bins or None
         Bins of positions that tokens were added up over; None where positions are as they are.
     """
@@ -80,9 +90,12 @@ class PositionCounts:
     engine_notes: tuple[str, ...] = ()
     null: tuple[PositionCounts, ...] = ()
     null_seed: int | None = None
+    null_kind: NullKind | None = None
     min_length: int | None = None
     short_documents: int = 0
     passages: Passages | None = None
+    copies: KeySample | None = None
+    fold_values: KeySample | None = None
     bins: Bins | None = None
 
     def __post_init__(self) -> None:
@@ -142,7 +155,9 @@ class PositionCounts:
 
     def _check_null(self) -> None:
         if (self.null_seed is None) != (not self.null):
-            raise CountsError("null counts come with the seed of their permutations, and only they do")
+            raise CountsError("null counts come with the seed of their moves, and only they do")
+        if self.null and self.null_kind not in get_args(NullKind):
+            raise CountsError(f"null corpora of kind {self.null_kind!r}: expected {' or '.join(get_args(NullKind))}")
         if any((null.depth_by_fold != self.depth_by_fold).any() for null in self.null):
             raise CountsError("a null corpus has other documents: its depths differ")
 
@@ -180,8 +195,8 @@ class PositionCounts:
         """SHA-256 of the numbers, in hexadecimal: equal where counts are, whatever counted them and where.
 
         Over context length, folds, documents by fold, empty documents, fold, position, token and count of every
-        entry as little-endian 64-bit integers, then the words of an open vocabulary, then the null corpora, then the
-        minimum length and the edges of bins where there are any.
+        entry as little-endian 64-bit integers, then the words of an open vocabulary, then the null corpora and, unless
+        they are permuted, their kind, then the minimum length and the edges of bins where there are any.
         """
         digest = hashlib.sha256()
         sizes = np.array([self.n_positions, self.n_folds, self.empty_documents, len(self.null)])
@@ -191,6 +206,8 @@ class PositionCounts:
             digest.update(word.encode() + b"\0")
         for null in self.null:
             digest.update(null.checksum.encode())
+        if self.null and self.null_kind != "permute":
+            digest.update(f"null corpora: {self.null_kind}".encode())
         if self.min_length is not None:
             digest.update(f"minimum length {self.min_length}, {self.short_documents} below".encode())
         if self.bins is not None:
@@ -252,7 +269,9 @@ class PositionCounts:
             total = total + other
         return total
 
-    def with_null(self, null: Sequence[Entries], seed: int, *, check: bool = True) -> PositionCounts:
+    def with_null(
+        self, null: Sequence[Entries], seed: int, *, kind: NullKind = "permute", check: bool = True
+    ) -> PositionCounts:
         """These counts together with those of null corpora.
 
         Parameters
@@ -260,7 +279,9 @@ class PositionCounts:
         null : sequence of tuple of ndarray
             Fold, position, token and count of each.
         seed : int
-            Of the permutations.
+            Of the moves.
+        kind : {"permute", "rotate"}
+            How tokens were moved inside each document.
         check : bool
             Look at the entries, as those of a file; False for those just counted.
 
@@ -271,9 +292,9 @@ class PositionCounts:
         parts = []
         for entries in null:
             fields: dict[str, Any] = dict(zip(("fold", "position", "token", "count"), entries, strict=True))
-            fields["passages"] = None
+            fields |= {"passages": None, "copies": None, "fold_values": None}
             parts.append(replace(self, **fields) if check else self._relabelled(**fields))
-        together = self._relabelled(null=tuple(parts), null_seed=seed)
+        together = self._relabelled(null=tuple(parts), null_seed=seed, null_kind=kind)
         if check:
             together._check_null()
         return together
@@ -345,6 +366,6 @@ class PositionCounts:
         Raises
         ------
         CountsError
-            When context length, bins, minimum length, folds, grouping or tokenizer differ.
+            When context length, bins, minimum length, folds, null corpora or tokenizer differ.
         """
         return merged(self, *others)

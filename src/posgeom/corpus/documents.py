@@ -17,6 +17,10 @@ MAX_BATCH_CHARACTERS = 2 * 1024 * 1024
 """A batch of several documents holds no more characters than this; a longer document travels alone."""
 
 
+FOLD_BY = ("text", "row")
+"""What can decide the fold of a document beside a column."""
+_COLUMN = "column:"
+
 COUNTS_KEY = b"posgeom.counts"
 """Metadata key that tells a Parquet file of counts from one of documents."""
 
@@ -32,8 +36,10 @@ class ReadOptions:
     column : str, optional
         Text column of a JSONL, CSV, TSV or Parquet file: its name, or for delimited files its 1-based number.
         By default the only text column there is, else one named ``text``.
-    group : str, optional
-        Column whose value keeps documents together in one fold.
+    fold_by : str
+        What decides a document's fold: ``"text"``, its text, so that copies share one; ``"row"``, its number in the
+        corpus; or the name of a column, whose values keep documents together. ``"column:NAME"`` is always a column,
+        also where that is called ``text`` or ``row``.
     header : bool
         Whether the first row of a CSV or TSV file names its columns.
     quoting : str
@@ -49,7 +55,7 @@ class ReadOptions:
 
     format: Format = "auto"
     column: str | None = None
-    group: str | None = None
+    fold_by: str = "text"
     header: bool = True
     quoting: Quoting = "auto"
     whole_files: bool = False
@@ -63,6 +69,25 @@ class ReadOptions:
         ):
             if value not in choices:
                 raise CorpusError(f"{name} {value!r}: expected one of {', '.join(choices)}")
+        if self.fold_by in ("", _COLUMN):
+            raise CorpusError(f"fold_by {self.fold_by!r}: expected text, row, or the name of a column")
+
+    @property
+    def fold_column(self) -> str | None:
+        """Column whose value decides the fold; None where the text or the row does."""
+        return None if self.fold_by in FOLD_BY else self.fold_by.removeprefix(_COLUMN)
+
+    @property
+    def grouped_by(self) -> str | None:
+        """What counts record of `fold_by`: None for the text, ``row``, or the column, spelt as shortly as is clear."""
+        if self.fold_by in FOLD_BY:
+            return None if self.fold_by == "text" else self.fold_by
+        return column_spec(self.fold_column or "")
+
+
+def column_spec(name: str) -> str:
+    """How a column is named to decide folds: by its name, unless that could be taken for something else."""
+    return _COLUMN + name if name in FOLD_BY or name.startswith(_COLUMN) else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +99,7 @@ class DocumentBatch:
     documents : Texts
         One entry per document, empty ones included, so that rows stay aligned with labels.
     groups : list of str or None
-        The group value of each document, when a group column was asked for.
+        The value that decides the fold of each document, when a column does.
     source : str
         Name of the file, for messages.
     first_row : int

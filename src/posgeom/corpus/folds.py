@@ -1,4 +1,4 @@
-"""Which fold a document belongs to: a hash of its text, or of its group."""
+"""Which fold a document belongs to: a hash of its text, of the value of a column, or of its row."""
 
 from collections.abc import Iterable
 from itertools import repeat
@@ -9,6 +9,8 @@ from xxhash import xxh3_64_intdigest
 
 from posgeom.corpus.texts import Texts
 
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""The step of SplitMix64, whose output function is `mixed`."""
 _SEED = 2
 """One whose folds of IMDB are typical: 8 significant axes, where seven seeds gave 7, 8 (four times), 9 and 11."""
 
@@ -51,6 +53,23 @@ def group_digests(groups: Iterable[str]) -> NDArray[np.uint64]:
     return digests_of([group.encode() for group in groups])
 
 
+def row_digests(first: int, n_documents: int) -> NDArray[np.uint64]:
+    """Digests of consecutive documents by their number in the corpus, from `first` on, no two of them equal."""
+    rows = np.arange(first, first + n_documents, dtype=np.uint64)
+    rows *= GOLDEN
+    return mixed(rows)
+
+
+def mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The output function of SplitMix64 (Steele, Lea and Flood 2014), modulo 2^64; overwrites `x`."""
+    shifted = np.empty_like(x)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x ^= np.right_shift(x, np.uint64(shift), out=shifted)
+        x *= np.uint64(factor)
+    x ^= np.right_shift(x, np.uint64(31), out=shifted)
+    return x
+
+
 def folds_of(digests: NDArray[np.uint64], n_folds: int) -> NDArray[np.int64]:
     """Fold of each document.
 
@@ -60,7 +79,7 @@ def folds_of(digests: NDArray[np.uint64], n_folds: int) -> NDArray[np.int64]:
     Parameters
     ----------
     digests : ndarray of uint64, shape (n_documents,)
-        Of texts or groups.
+        Of texts, values of a column, or rows.
     n_folds : int
 
     Returns

@@ -98,12 +98,13 @@ def leak_note(counts: PositionCounts) -> str | None:
     shared = shared_passages(counts)
     if shared is None or not shared.is_leak:
         return None
-    grouped = "" if counts.grouped_by is None else f", although folds keep {shown(counts.grouped_by, 60)} together"
+    has_groups = counts.grouped_by not in (None, "row")
+    grouped = f", although folds keep {shown(counts.grouped_by, 60)} together" if has_groups else ""
     return (
         f"Near-duplicates across folds: {shared.share:.0%} of the passages of {shared.length} tokens also stand in a "
         f"document of another fold{grouped} (half of these in {shared.median_documents:,} documents or fewer). "
         "Cross-validated distances then keep part of the noise. If documents come in families, name the family's "
-        "column with --group; if these are templates or boilerplate of all such text, nothing is wrong."
+        "column with --fold-by; if these are templates or boilerplate of all such text, nothing is wrong."
     )
 
 

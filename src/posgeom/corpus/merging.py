@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from posgeom.corpus.copies import KeySample
 from posgeom.corpus.entries import sum_entries
 from posgeom.corpus.passages import Passages
 from posgeom.errors import CountsError
@@ -45,6 +46,8 @@ def merged(first: PositionCounts, *others: PositionCounts) -> PositionCounts:
         null=tuple(merged(*replicates) for replicates in zip(*(p.null for p in parts), strict=True)),
         short_documents=sum(p.short_documents for p in parts),
         passages=_merge_passages([p.passages for p in parts]),
+        copies=_merge_keys([p.copies for p in parts]),
+        fold_values=_merge_keys([p.fold_values for p in parts]),
     )
 
 
@@ -55,8 +58,9 @@ def _check(first: PositionCounts, other: PositionCounts) -> None:
         ("bin edges", first.bins and first.bins.edges, other.bins and other.bins.edges),
         ("minimum length", first.min_length, other.min_length),
         ("number of folds", first.n_folds, other.n_folds),
-        ("group column", first.grouped_by, other.grouped_by),
+        ("folds by", _fold_by(first), _fold_by(other)),
         ("number of null replicates", len(first.null), len(other.null)),
+        ("kind of the null replicates", first.null and first.null_kind, other.null and other.null_kind),
         ("seed of the null replicates", first.null_seed, other.null_seed),
     ):
         if mine != theirs:
@@ -72,6 +76,16 @@ def _check(first: PositionCounts, other: PositionCounts) -> None:
 
 def _spec(counts: PositionCounts) -> str | None:
     return None if counts.bins is None else counts.bins.spec
+
+
+def _fold_by(counts: PositionCounts) -> str:
+    return "text" if counts.grouped_by is None else counts.grouped_by
+
+
+def _merge_keys(parts: Sequence[KeySample | None]) -> KeySample | None:
+    """The sample of all; None where one was not taken."""
+    known = [part for part in parts if part is not None]
+    return known[0].merge(*known[1:]) if known and len(known) == len(parts) else None
 
 
 def _merge_passages(parts: Sequence[Passages | None]) -> Passages | None:

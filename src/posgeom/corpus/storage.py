@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.corpus.bins import Bins
+from posgeom.corpus.copies import KeySample
 from posgeom.corpus.counts import PositionCounts
-from posgeom.corpus.documents import COUNTS_KEY
+from posgeom.corpus.documents import COUNTS_KEY, column_spec
 from posgeom.corpus.entries import Entries
 from posgeom.corpus.passages import Passages
 from posgeom.corpus.tokenizers import TokenizerIdentity
@@ -23,8 +24,8 @@ from posgeom.messages import one_line, shown
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = 4
-"""Files of another schema are not read: their documents may be in other folds, and adding them up would mix these."""
+SCHEMA_VERSION, _BEFORE = 5, 4
+"""Files of other schemas are not read: their documents may be in other folds, and adding them up would mix these."""
 _COLUMNS = ("fold", "position", "token", "count")
 
 
@@ -82,10 +83,13 @@ def write_counts_to(stream: BinaryIO, counts: PositionCounts, metadata: Mapping[
         "engine_notes": list(counts.engine_notes),
         "null_replicates": len(counts.null),
         "null_seed": counts.null_seed,
+        "null_kind": counts.null_kind if counts.null else None,
         "min_length": counts.min_length,
         "short_documents": counts.short_documents,
         "bins": None if counts.bins is None else asdict(counts.bins),
         "passages": None if counts.passages is None else _passages_header(counts.passages),
+        "copies": _keys_header(counts.copies),
+        "fold_values": _keys_header(counts.fold_values),
     }
     parts = (counts, *counts.null)
     columns: dict[str, Any] = {}
@@ -162,13 +166,22 @@ def read_counts_from(stream: BinaryIO, name: str) -> tuple[PositionCounts, dict[
     try:
         header = json.loads(stored)
         version = _field(header, "schema_version", int)
-        if version == SCHEMA_VERSION:
+        if version == _BEFORE:
+            header = _updated(header)
+        if version in (_BEFORE, SCHEMA_VERSION):
             return _from_table(table, header), metadata
     except (LookupError, TypeError, ValueError, OverflowError, RecursionError, pa.ArrowException) as error:
         raise CountsError(f"{name} is damaged ({one_line(error)}): count again") from None
     except CountsError as error:
         raise CountsError(f"{name} is damaged ({error}): count again") from None
     raise CountsError(f"{name} has counts of schema {version}, this version reads schema {SCHEMA_VERSION}: count again")
+
+
+def _updated(header: dict[str, Any]) -> dict[str, Any]:
+    """What a file of the schema before holds, in this one: null corpora were permuted, folds by text or by a column."""
+    column = _field(header, "grouped_by", str | None)
+    added = {"null_kind": "permute", "copies": None, "fold_values": None}
+    return {**added, **header, "grouped_by": None if column is None else column_spec(column)}
 
 
 def _field(header: dict[str, Any], key: str, kind: type | UnionType) -> Any:
@@ -214,8 +227,12 @@ def _from_table(table: "pa.Table", header: dict[str, Any]) -> PositionCounts:
         short_documents=_field(header, "short_documents", int),
         bins=_bins(_field(header, "bins", dict | None)),
         passages=_passages(_field(header, "passages", dict | None)),
+        copies=_keys(_field(header, "copies", dict | None)),
+        fold_values=_keys(_field(header, "fold_values", dict | None)),
     )
-    return counts.with_null(null, _field(header, "null_seed", int)) if n_null else counts
+    if not n_null:
+        return counts
+    return counts.with_null(null, _field(header, "null_seed", int), kind=_field(header, "null_kind", str))
 
 
 def _bins(header: dict[str, Any] | None) -> Bins | None:
@@ -241,6 +258,18 @@ def _passages(header: dict[str, Any] | None) -> Passages | None:
         np.array(_list(header, "hashes", int), np.uint64),
         np.array(_list(header, "documents", int), np.int64),
         np.array(_list(header, "folds", int), np.int64),
+    )
+
+
+def _keys_header(sample: KeySample | None) -> dict[str, Any] | None:
+    return None if sample is None else {"digests": sample.digests.tolist(), "documents": sample.documents.tolist()}
+
+
+def _keys(header: dict[str, Any] | None) -> KeySample | None:
+    if header is None:
+        return None
+    return KeySample(
+        np.array(_list(header, "digests", int), np.uint64), np.array(_list(header, "documents", int), np.int64)
     )
 
 

@@ -1,22 +1,24 @@
-"""Batches of documents in, counts out: fold, tokenise, permute, add up, in threads and bounded memory."""
+"""Batches of documents in, counts out: fold, tokenise, move, add up, in threads and bounded memory."""
 
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.corpus.accumulator import Accumulator, Keys, key_type
+from posgeom.corpus.copies import KeySample, sample_keys
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.engines.base import EngineError
 from posgeom.corpus.entries import Entries, sum_entries
-from posgeom.corpus.folds import folds_of, group_digests, text_digests
+from posgeom.corpus.folds import folds_of, group_digests, mixed, row_digests, text_digests
+from posgeom.corpus.null_corpora import NullKind, null_tokens
 from posgeom.corpus.passages import Passages, no_passages, passage_length, sample_passages
-from posgeom.corpus.permutation import permute_in_documents
 from posgeom.corpus.tokenizers import TokenBatch, Tokenizer
 from posgeom.errors import CorpusError, CountsError
 from posgeom.messages import shown
@@ -38,15 +40,17 @@ class CountSettings:
     n_positions, n_folds : int
         Context length and folds.
     null_replicates : int
-        Null corpora to count beside the corpus: tokens permuted inside each document.
+        Null corpora to count beside the corpus: tokens moved inside each document.
     seed : int
-        Of these permutations.
+        Of these moves.
     grouped_by : str or None
-        Column that decides the folds.
+        What decides the folds, as in `PositionCounts`.
     workers : int or None
         Threads; one per core by default.
     min_length : int or None
         Positions that a sequence has to take, special tokens included, to be counted.
+    null_kind : {"permute", "rotate"}
+        How the tokens of null corpora move.
     """
 
     n_positions: int
@@ -56,6 +60,7 @@ class CountSettings:
     grouped_by: str | None = None
     workers: int | None = None
     min_length: int | None = None
+    null_kind: NullKind = "rotate"
 
     def check(self, tokenizer: Tokenizer) -> None:
         """Refuse sizes that cannot be counted.
@@ -75,6 +80,8 @@ class CountSettings:
             raise CountsError(f"{self.n_folds} folds: expected 1 to {MAX_FOLDS:,}")
         if not 0 <= self.null_replicates <= MAX_NULL_REPLICATES:
             raise CountsError(f"{self.null_replicates} null replicates: expected 0 to {MAX_NULL_REPLICATES:,}")
+        if self.null_kind not in get_args(NullKind):
+            raise CountsError(f"null kind {shown(self.null_kind, 60)}: expected {' or '.join(get_args(NullKind))}")
         if self.workers is not None and self.workers < 1:
             raise CountsError(f"{self.workers} workers: expected at least 1")
         if self.min_length is not None and not 1 <= self.min_length <= self.n_positions:
@@ -95,10 +102,11 @@ class CountSettings:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """A batch on its way to a thread."""
+    """A batch on its way to a thread, with the digest of each document's text and of what decides its fold."""
 
     batch: DocumentBatch
     digests: NDArray[np.uint64]
+    deciding: NDArray[np.uint64]
     folds: NDArray[np.int64]
     is_first: bool
 
@@ -112,6 +120,8 @@ class _Tally:
     empty_documents: int
     short_documents: int
     passages: Passages
+    copies: KeySample
+    fold_values: KeySample
     column: str | None
 
 
@@ -146,16 +156,20 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
     documents = np.zeros(settings.n_folds, np.int64)
     empty_documents = short_documents = 0
     passages = no_passages(passage_length(tokenizer.identity))
+    copies = fold_values = sample_keys(np.empty(0, np.uint64))
     columns: dict[str, None] = {}
 
     def hashed() -> Iterator[_Work]:
-        for number, batch in enumerate(batches):
+        n_before = 0
+        for batch in batches:
             # Here and not in the threads: hashing short texts holds the interpreter's lock, they would fight over it.
-            yield _Work(batch, *_digests_and_folds(batch, settings.n_folds), number == 0)
+            digests, deciding = _digests(batch, settings.grouped_by, n_before)
+            yield _Work(batch, digests, deciding, folds_of(deciding, settings.n_folds), n_before == 0)
+            n_before += digests.size
 
     def tally(work: _Work) -> _Tally:
-        # A sample that has grown meanwhile would only let the batch leave out more of its passages at once.
-        return _tally(work, tokenizer, settings, passages)
+        # Samples that have grown meanwhile would only let the batch leave out more of its own at once.
+        return _tally(work, tokenizer, settings, passages, (copies.bound, fold_values.bound))
 
     n_workers = settings.workers or os.cpu_count() or 1
     for part in _in_threads(tally, hashed(), n_workers):
@@ -165,6 +179,7 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
         empty_documents += part.empty_documents
         short_documents += part.short_documents
         passages = passages.merge(part.passages)
+        copies, fold_values = copies.merge(part.copies), fold_values.merge(part.fold_values)
         if part.column is not None:
             columns[part.column] = None
     with ThreadPoolExecutor(min(n_workers, n_corpora)) as pool:  # sorting, in compiled code, goes on side by side
@@ -187,8 +202,10 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
         min_length=settings.min_length,
         short_documents=short_documents,
         passages=passages,
+        copies=copies,
+        fold_values=None if settings.grouped_by in (None, "row") else fold_values,
     )
-    return result.with_null(null, settings.seed, check=False) if null else result
+    return result.with_null(null, settings.seed, kind=settings.null_kind, check=False) if null else result
 
 
 def _entries(accumulator: Accumulator, tokenizer: Tokenizer, settings: CountSettings) -> Entries:
@@ -201,8 +218,10 @@ def _entries(accumulator: Accumulator, tokenizer: Tokenizer, settings: CountSett
     return np.repeat(fold, sizes), np.repeat(position, sizes), keys, counts
 
 
-def _tally(work: _Work, tokenizer: Tokenizer, settings: CountSettings, so_far: Passages) -> _Tally:
-    batch, digests, folds = work.batch, work.digests, work.folds
+def _tally(
+    work: _Work, tokenizer: Tokenizer, settings: CountSettings, so_far: Passages, bounds: tuple[int, int]
+) -> _Tally:
+    batch, digests, deciding, folds = work.batch, work.digests, work.deciding, work.folds
     texts, n = batch.documents, settings.n_positions
     try:
         tokens = tokenizer.encode(texts, n)
@@ -215,24 +234,33 @@ def _tally(work: _Work, tokenizer: Tokenizer, settings: CountSettings, so_far: P
         raise EngineError(f"{error}{place}") from None
     if settings.min_length is not None:
         is_long = _sizes(tokens, tokenizer) >= settings.min_length
-        tokens, digests, folds = tokens.only(is_long), digests[is_long], folds[is_long]
+        tokens, digests, deciding, folds = (
+            tokens.only(is_long),
+            digests[is_long],
+            deciding[is_long],
+            folds[is_long],
+        )
     kind = key_type(settings.n_keys(tokenizer))
     cells = np.repeat((folds * n).astype(kind), tokens.lengths)
     cells += tokens.positions.astype(kind)
     cells *= kind(tokenizer.id_space)
     keys: list[Keys] = [cells + tokens.tokens.astype(kind)]
     for replicate in range(settings.null_replicates):
-        permuted: Keys = permute_in_documents(
+        moved: Keys = null_tokens(
             tokens.tokens,
             tokens.lengths,
-            digests,
+            deciding,
+            kind=settings.null_kind,
             id_space=tokenizer.id_space,
             replicate=replicate,
             seed=settings.seed,
             dtype=kind,
         )
-        permuted += cells
-        keys.append(permuted)
+        moved += cells
+        keys.append(moved)
+    is_value = batch.groups is not None
+    is_full = tokens.lengths > 0
+    texts_in_values = (mixed(deciding.copy()) ^ digests if is_value else digests)[is_full]
     return _Tally(
         keys=keys,
         documents=np.bincount(folds, minlength=settings.n_folds).astype(np.int64),
@@ -241,6 +269,8 @@ def _tally(work: _Work, tokenizer: Tokenizer, settings: CountSettings, so_far: P
         passages=sample_passages(
             tokenizer.keys(tokens.tokens), tokens.lengths, folds, so_far.length, bound=so_far.bound
         ),
+        copies=sample_keys(texts_in_values, bounds[0]),
+        fold_values=sample_keys(deciding[is_full] if is_value else deciding[:0], bounds[1]),
         column=batch.column,
     )
 
@@ -252,17 +282,21 @@ def _sizes(tokens: TokenBatch, tokenizer: Tokenizer) -> NDArray[np.int64]:
     return tokens.lengths + tokenizer.identity.n_special_tokens
 
 
-def _digests_and_folds(batch: DocumentBatch, n_folds: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def _digests(
+    batch: DocumentBatch, grouped_by: str | None, n_before: int
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Digest of each document's text, and of what decides its fold."""
     try:
         digests = text_digests(batch.documents)
-        deciding = digests if batch.groups is None else group_digests(batch.groups)
+        if grouped_by == "row":
+            return digests, row_digests(n_before, digests.size)
+        return digests, digests if batch.groups is None else group_digests(batch.groups)
     except (UnicodeEncodeError, AttributeError):
         texts = batch.texts
         for row, (text, group) in enumerate(zip(texts, batch.groups or texts, strict=True), batch.first_row):
             _check_text(text, batch.source, row)
             _check_text(group, batch.source, row)
         raise
-    return digests, folds_of(deciding, n_folds)
 
 
 def _check_text(text: object, source: str, row: int) -> None:

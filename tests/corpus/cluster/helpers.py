@@ -53,7 +53,7 @@ def count_here(specs: Sequence[Path], size: int, run_dir: Path, **settings: Any)
     job = Job(
         run_dir=directory.place,
         options=options,
-        counting=CountSettings(n_positions, n_folds, grouped_by=options.group, min_length=min_length),
+        counting=CountSettings(n_positions, n_folds, grouped_by=options.grouped_by, min_length=min_length),
         tokenizer=loaded.identity,
         engine=loaded.engine,
         wanted_engine=loaded.wanted_engine,

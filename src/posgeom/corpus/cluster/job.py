@@ -16,7 +16,7 @@ from posgeom.corpus.tokenizers import TokenizerIdentity
 from posgeom.errors import CountsError
 from posgeom.messages import shown
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 SAME_EVERYWHERE = ("posgeom", "tokenizers")
 """Packages whose version must be the same on all machines, because the counts may depend on it."""
 
@@ -59,11 +59,12 @@ class Job:
             "minimum length": self.counting.min_length,
             "number of folds": self.counting.n_folds,
             "number of null replicates": self.counting.null_replicates,
+            "kind of the null replicates": self.counting.null_kind if self.counting.null_replicates else None,
             "seed of the null replicates": self.counting.seed if self.counting.null_replicates else None,
             "tokenizer": " ".join(filter(None, (tokenizer.kind, tokenizer.sha256))),
             "format": options.format,
             "column": options.column,
-            "group column": options.group,
+            "column or row that decides folds": options.grouped_by,
             "header": options.header,
             "quoting": options.quoting,
             "whole files": options.whole_files,

@@ -260,4 +260,7 @@ def _digest(counts: PositionCounts) -> str:
     if counts.passages is not None:
         for sampled in (counts.passages.hashes, counts.passages.documents, counts.passages.folds):
             digest.update(sampled.astype(sampled.dtype.newbyteorder("<")).data)
+    for keys in filter(None, (counts.copies, counts.fold_values)):
+        for sampled in (keys.digests, keys.documents):
+            digest.update(sampled.astype(sampled.dtype.newbyteorder("<")).data)
     return digest.hexdigest()

@@ -81,7 +81,7 @@ def slices(batch: Any, column: str, options: ReadOptions) -> Iterator[Any]:
     pyarrow.ArrowInvalid
         When the batch is corrupt.
     """
-    used = batch.select([column] if options.group in (None, column) else [column, options.group])
+    used = batch.select([column] if options.fold_column in (None, column) else [column, options.fold_column])
     used.validate()
     for array in used.columns:
         _check(array)

@@ -46,7 +46,7 @@ def text_column(schema: Any, options: ReadOptions, source: Source) -> str:
     CorpusError
         When a column is missing, ambiguous or of a type that holds no text or no group.
     """
-    strings = [field.name for field in schema if _is_string(field.type) and field.name != options.group]
+    strings = [field.name for field in schema if _is_string(field.type) and field.name != options.fold_column]
     binaries = [field.name for field in schema if _is_binary(field.type)]
     named = [name for name in binaries if name == "text"]
     column = choose_column(schema.names, strings + named or binaries, options, source)
@@ -56,16 +56,16 @@ def text_column(schema: Any, options: ReadOptions, source: Source) -> str:
             f"{shown(source.name)}: column {shown(column, 60)} holds {shown(kind, 60)}: wanted strings;"
             " choose another with --column NAME"
         )
-    if options.group is not None:
-        if options.group not in schema.names:
-            raise missing_column(options.group, schema.names, source, "--group")
-        kind = schema.field(schema.names.index(options.group)).type
+    if options.fold_column is not None:
+        if options.fold_column not in schema.names:
+            raise missing_column(options.fold_column, schema.names, source, "--fold-by")
+        kind = schema.field(schema.names.index(options.fold_column)).type
         if pa.types.is_nested(kind):
             raise CorpusError(
-                f"{shown(source.name)}: column {shown(options.group, 60)} holds {shown(kind, 60)}:"
-                " wanted one value a row to group by; choose another with --group NAME"
+                f"{shown(source.name)}: column {shown(options.fold_column, 60)} holds {shown(kind, 60)}:"
+                " wanted one value a row to group by; choose another with --fold-by NAME"
             )
-    for used in {column, options.group} - {None}:
+    for used in {column, options.fold_column} - {None}:
         if schema.names.count(used) > 1:
             raise CorpusError(f"{shown(source.name)}: several columns named {shown(used, 60)}: wanted one; rename them")
     return column
@@ -101,9 +101,10 @@ def document_batches(
     """
     texts = _texts(batch.column(column), start, source, options)
     groups: list[str] | None = None
-    if options.group is not None:
-        values = _scalars(batch.column(options.group), start, source, options)
-        groups = [group_value(value, options.group, source, row, "row") for row, value in enumerate(values, start)]
+    name = options.fold_column
+    if name is not None:
+        values = _scalars(batch.column(name), start, source, options)
+        groups = [group_value(value, name, source, row, "row") for row, value in enumerate(values, start)]
     for first, last in _bounded(texts, start, source):
         some = None if groups is None else groups[first:last]
         yield DocumentBatch(texts.take(np.arange(first, last)), some, source.name, start + first, column)
@@ -160,8 +161,8 @@ def _scalars(array: Any, start: int, source: Source, options: ReadOptions) -> li
         return list(array.to_pylist())
     except (pa.ArrowException, ValueError) as error:
         raise CorpusError(
-            f"{shown(source.name)}: column {shown(options.group, 60)} cannot be read ({one_line(error)}):"
-            " wanted one value a row to group by; choose another with --group NAME"
+            f"{shown(source.name)}: column {shown(options.fold_column, 60)} cannot be read ({one_line(error)}):"
+            " wanted one value a row to group by; choose another with --fold-by NAME"
         ) from None
 
 

@@ -56,7 +56,7 @@ def batched(
     Parameters
     ----------
     rows : iterable of (int, str, str or None)
-        Place, text and group of each document; the group is a string exactly when `options.group` is set.
+        Place, text and group of each document; the group is a string exactly when `options.fold_column` is set.
     source : Source
         Where they come from.
     options : ReadOptions
@@ -74,7 +74,7 @@ def batched(
     first_row, n_characters = 1, 0
 
     def batch() -> DocumentBatch:
-        kept = groups if options.group is not None else None
+        kept = groups if options.fold_column is not None else None
         return DocumentBatch(Texts.from_strings(texts), kept, source.name, first_row, column)
 
     for row, text, group in rows:

@@ -41,7 +41,7 @@ def choose_column(
         if options.column not in names:
             raise missing_column(options.column, names, source, "--column", hint)
         return options.column
-    candidates = [name for name in text_columns if name != options.group]
+    candidates = [name for name in text_columns if name != options.fold_column]
     if len(candidates) == 1:
         return candidates[0]
     if "text" in candidates:
@@ -129,7 +129,7 @@ def group_value(value: object, column: str, source: Source, row: int, unit: str 
     if isinstance(value, list | dict | tuple):
         raise CorpusError(
             f"{located(source.name, row, unit)}: column {shown(column, 60)} holds a {type(value).__name__}:"
-            " wanted one value to group by; choose another with --group NAME"
+            " wanted one value to group by; choose another with --fold-by NAME"
         )
     if value is None or value == "":
         raise CorpusError(

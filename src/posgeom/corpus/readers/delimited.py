@@ -129,7 +129,7 @@ def _decide(records: Iterator[Record], stream: Stream, options: ReadOptions) -> 
     if not options.header:
         records = chain(blank, [first], records)
     rows = _checked(records, width, source)
-    group = None if options.group is None else _index(options.group, names, options, source, "--group")
+    group = None if options.fold_column is None else _index(options.fold_column, names, options, source, "--fold-by")
     if options.column is not None:
         column = _index(options.column, names, options, source, "--column")
     else:

@@ -39,8 +39,8 @@ def read_fasta(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
     """
     if options.column is not None:
         raise refuse_option("--column", "FASTA", stream.source)
-    if options.group is not None and options.group not in _GROUPS:
-        raise missing_column(options.group, _GROUPS, stream.source, "--group")
+    if options.fold_column is not None and options.fold_column not in _GROUPS:
+        raise missing_column(options.fold_column, _GROUPS, stream.source, "--fold-by")
     yield from batched(_rows(stream, options), stream.source, options)
 
 
@@ -69,7 +69,7 @@ def _rows(stream: Stream, options: ReadOptions) -> Iterator[Row]:
 
 
 def _group(header: str, options: ReadOptions, source: Source, line: int) -> str | None:
-    if options.group is None:
+    if options.fold_column is None:
         return None
-    value = header if options.group == "description" else "".join(header.split()[:1])
-    return group_value(value, options.group, source, line)
+    value = header if options.fold_column == "description" else "".join(header.split()[:1])
+    return group_value(value, options.fold_column, source, line)

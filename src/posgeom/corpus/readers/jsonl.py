@@ -92,7 +92,7 @@ def jsonl_layout(stream: Stream, options: ReadOptions) -> Layout | None:
 
 def _decide(first: Record, source: Source, options: ReadOptions) -> Layout:
     if isinstance(first, str):
-        for option, value in (("--column", options.column), ("--group", options.group)):
+        for option, value in (("--column", options.column), ("--fold-by", options.fold_column)):
             if value is not None:
                 raise refuse_option(option, "JSON strings without columns", source)
         return Layout(None)
@@ -140,6 +140,7 @@ def _strings(records: Iterator[tuple[int, Record]], stream: Stream, options: Rea
 
 
 def _texts(records: Iterator[tuple[int, Record]], column: str, stream: Stream, options: ReadOptions) -> Iterator[Row]:
+    fold_column = options.fold_column
     for number, record in records:
         if not isinstance(record, dict):
             raise _mixed(record, "an object", located(stream.source.name, number))
@@ -150,9 +151,9 @@ def _texts(records: Iterator[tuple[int, Record]], column: str, stream: Stream, o
                 " wanted a string; choose another with --column NAME"
             )
         group = None
-        if options.group is not None:
-            value = _field(record, options.group, stream, number)
-            group = group_value(value, options.group, stream.source, number)
+        if fold_column is not None:
+            value = _field(record, fold_column, stream, number)
+            group = group_value(value, fold_column, stream.source, number)
             group = _scalar_values(group, options, stream, number)
         yield number, _scalar_values(text or "", options, stream, number), group
 

@@ -90,7 +90,7 @@ def _checked_columns(file: Any, options: ReadOptions, source: Source) -> tuple[s
     schema = file.schema_arrow
     if COUNTS_KEY in (schema.metadata or {}):
         raise CorpusError(f"{shown(source.name)}: holds position counts, not documents: name it with --counts")
-    return text_column(schema, options, source), options.group
+    return text_column(schema, options, source), options.fold_column
 
 
 def _batches(

@@ -60,7 +60,7 @@ def text_layout(stream: Stream, options: ReadOptions) -> Layout:
     CorpusError
         When a column is asked for.
     """
-    for option, value in (("--column", options.column), ("--group", options.group)):
+    for option, value in (("--column", options.column), ("--fold-by", options.fold_column)):
         if value is not None:
             raise refuse_option(option, "plain text", stream.source)
     return Layout(None)

@@ -1,33 +1,40 @@
-"""The null corpus: tokens permuted inside each document; lengths and frequencies stay, and position means nothing.
+"""Null corpora: tokens moved inside each document, so that lengths and frequencies stay and position means nothing.
 
-The permutation of a document is drawn from a hash of its text, the seed and the replicate, so that it does not depend
-on order, partitioning or number of workers.
+How a document's tokens move is decided by a hash of what decides its fold, the seed and the replicate: it depends on
+neither order, partitioning nor number of workers, and copies that share a fold move together, as they must if the null
+corpus is to have as few independent documents as the corpus has.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from posgeom.corpus.folds import GOLDEN, mixed
+
+NullKind = Literal["permute", "rotate"]
+"""A random order of a document's tokens, or their own order begun at a random place and closed to a circle."""
+
 _RANDOM_BITS, _TOKEN_BITS = 32, 18
 _DOCUMENTS_AT_ONCE = 1 << (64 - _RANDOM_BITS - _TOKEN_BITS)
 _TOKENS_AT_ONCE = 1 << 15  # what is worked on stays in the processor's cache
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def permute_in_documents(
+def null_tokens(
     tokens: NDArray[np.int64],
     lengths: NDArray[np.int64],
     digests: NDArray[np.uint64],
     *,
+    kind: NullKind,
     id_space: int,
     replicate: int,
     seed: int,
     dtype: type[np.integer[Any]] = np.int64,
 ) -> NDArray[Any]:
-    """Tokens in a random order inside each document.
+    """Tokens of one null corpus, each document's own in a random order, or rotated by a random offset.
 
-    Every order is equally likely, but for ties of 32-bit random numbers (once in 2^32 pairs).
+    Every order is equally likely, but for ties of 32-bit random numbers (once in 2^32 pairs); so is every offset from 0
+    to the length less 1, to 53 bits.
 
     Parameters
     ----------
@@ -35,11 +42,12 @@ def permute_in_documents(
         Documents end to end.
     lengths : ndarray of int64, shape (n_documents,)
     digests : ndarray of uint64, shape (n_documents,)
-        Hash of each document's text; equal documents are permuted alike.
+        Hash of what decides each document's fold; documents of one length that share it move alike.
+    kind : {"permute", "rotate"}
     id_space : int
         Upper bound of the ids.
     replicate, seed : int
-        Which of many independent permutations.
+        Which of many independent null corpora.
     dtype : type
         Of the result; the ids fit in it.
 
@@ -47,8 +55,8 @@ def permute_in_documents(
     -------
     ndarray, shape (sum of lengths,)
     """
-    stream = _mix(np.array([seed % 2**64], np.uint64) * _GOLDEN + np.uint64(replicate))
-    seeds = _mix(digests ^ stream)
+    stream = mixed(np.array([seed % 2**64], np.uint64) * GOLDEN + np.uint64(replicate))
+    seeds = mixed(digests ^ stream)
     out = np.empty(tokens.size, dtype)  # narrow at once, while a part is in the cache
     ends = np.cumsum(lengths)
     first = start = 0
@@ -57,9 +65,24 @@ def permute_in_documents(
         last = min(last, first + _DOCUMENTS_AT_ONCE)
         end = int(ends[last - 1])
         some = slice(first, last)
-        out[start:end] = _permuted(tokens[start:end], lengths[some], seeds[some], id_space)
+        if kind == "rotate":
+            out[start:end] = _rotated(tokens[start:end], lengths[some], seeds[some])
+        else:
+            out[start:end] = _permuted(tokens[start:end], lengths[some], seeds[some], id_space)
         first, start = last, end
     return out
+
+
+def _rotated(tokens: NDArray[np.int64], lengths: NDArray[np.int64], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
+    # Below the length: the largest fraction is 2^-53 short of 1, and a double next to the length less than that away.
+    offsets = ((seeds >> np.uint64(11)) * 2.0**-53 * lengths).astype(np.int64)
+    # Each document in two runs, from its offset to its end and from its start to its offset, each read from elsewhere.
+    runs, shifts = np.empty((2, lengths.size, 2), np.int64)
+    runs[:, 0], runs[:, 1] = lengths - offsets, offsets
+    shifts[:, 0], shifts[:, 1] = offsets, offsets - lengths
+    places = np.repeat(shifts.ravel(), runs.ravel())
+    places += np.arange(tokens.size)
+    return tokens[places]
 
 
 def _permuted(
@@ -69,9 +92,9 @@ def _permuted(
     # costs is memory traffic.
     starts = (np.cumsum(lengths) - lengths).astype(np.uint64)
     order = np.arange(tokens.size, dtype=np.uint64)
-    order *= _GOLDEN
-    order += np.repeat(seeds - starts * _GOLDEN, lengths)
-    order = _mix(order)
+    order *= GOLDEN
+    order += np.repeat(seeds - starts * GOLDEN, lengths)
+    order = mixed(order)
     order >>= np.uint64(64 - _RANDOM_BITS)
     documents = np.arange(lengths.size, dtype=np.uint64)
     if id_space > 1 << _TOKEN_BITS:
@@ -84,13 +107,3 @@ def _permuted(
     order.sort()
     order &= np.uint64((1 << _TOKEN_BITS) - 1)
     return order.view(np.int64)
-
-
-def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The output function of SplitMix64 (Steele, Lea and Flood 2014), modulo 2^64; overwrites `x`."""
-    shifted = np.empty_like(x)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        x ^= np.right_shift(x, np.uint64(shift), out=shifted)
-        x *= np.uint64(factor)
-    x ^= np.right_shift(x, np.uint64(31), out=shifted)
-    return x
