@@ -13,6 +13,7 @@ from posgeom.corpus.bins import Bins, make_bins
 from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, Engine, count
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
+from posgeom.corpus.null_corpora import NullKind
 from posgeom.corpus.tokenizer_files import TokenizerSpec
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.checks import check_width
@@ -74,6 +75,7 @@ def analyze(
     bins: str | Sequence[int] | Bins | None = None,
     level: float | None = LEVEL,
     null_replicates: int | None = None,
+    null_kind: NullKind | None = None,
     column: str | int | None = None,
     fold_by: str | int | None = None,
     options: ReadOptions | None = None,
@@ -118,6 +120,8 @@ def analyze(
     null_replicates : int, optional
         Null corpora to count in the same pass, which tell whether order matters beyond the lengths of documents. None
         by default; three at least are needed, and five support no p-value below about .001.
+    null_kind : {"rotate", "permute"}, optional
+        How null corpora are made; see `posgeom.inference.null_corpora`.
     seed : int
         Splits, null corpora, and whatever encodings draw.
     progress : callable
@@ -150,6 +154,7 @@ def analyze(
         }
         fixed |= {"engine": engine, "scheduler": scheduler, "run_dir": run_dir, "partition_size": partition_size}
         fixed |= {"recount_changed": recount_changed or None, "null_replicates": null_replicates}
+        fixed |= {"null_kind": null_kind}
         for name, value in fixed.items():
             if value is not None:
                 raise PosgeomError(f"{name} was fixed when the counts were made: leave it out, or count again")
@@ -172,6 +177,7 @@ def analyze(
             partition_size=partition_size,
             recount_changed=recount_changed,
             null_replicates=null_replicates or 0,
+            null_kind=null_kind or "rotate",
             seed=seed,
             progress=progress,
         )

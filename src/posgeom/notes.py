@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from posgeom.corpus.copies import copies_note
 from posgeom.corpus.leaks import leak_note
 from posgeom.geometry.build import MAX_RANK_POSITIONS, Geometry
 from posgeom.inference.null_corpora import CAVEAT, FEWEST_NULLS
@@ -29,7 +30,7 @@ def notes_on(analysis: Analysis, *, default_encodings: bool) -> tuple[str, ...]:
     if default_encodings and analysis.n_dims % 2:
         notes.append(f"rope is left out: it needs an even width, and d = {analysis.n_dims}.")
     notes += [f"Tokenizer engine: {note}." for note in analysis.counts.engine_notes]
-    return (*notes, *filter(None, [leak_note(analysis.counts)]))
+    return (*notes, *filter(None, [leak_note(analysis.counts), copies_note(analysis.counts)]))
 
 
 def _on_scores(analysis: Analysis) -> Iterator[str]:

@@ -12,6 +12,7 @@ from posgeom.cli.console import progress_bars, stdout_console
 from posgeom.cli.stored import stored_counts
 from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS
 from posgeom.corpus.documents import ReadOptions
+from posgeom.corpus.null_corpora import NullKind
 from posgeom.errors import CorpusError, PosgeomError
 from posgeom.messages import shown
 from posgeom.policies import LEVEL
@@ -147,6 +148,15 @@ def command(
             show_default=False,
         ),
     ] = None,
+    null_kind: Annotated[
+        NullKind | None,
+        typer.Option(
+            "--null-kind",
+            metavar="KIND",
+            help="How null corpora are made: rotate or permute the tokens of each document. Default: rotate.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option("--seed", metavar="S", help="Seed of splits, null corpora and random encodings.")
     ] = 0,
@@ -190,6 +200,7 @@ def command(
                 n_folds=None if counts else folds,
                 level=level if intervals else None,
                 null_replicates=null,
+                null_kind=null_kind,
                 min_length=o.min_length(min_length, n_positions, full=full_length),
                 bins=bins,
                 options=None if counts else read_options,

@@ -9,7 +9,7 @@ side. Nothing here was chosen on simulated corpora; `posgeom calibrate` shows ho
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy  # its special functions: the distributions of scipy.stats take seconds to load
@@ -109,9 +109,17 @@ class Replicates:
             return Estimate(None)
         with np.errstate(over="ignore", invalid="ignore"):  # a raw stress can be beyond double precision once squared
             squares = float(((self.left_out - self.left_out.mean()) ** 2).sum()) if n > 1 else np.nan
-        return (
-            Estimate(value, float(np.sqrt((n - 1) / n * squares)), n - 1) if np.isfinite(squares) else Estimate(value)
-        )
+        if not np.isfinite(squares):
+            return Estimate(value)
+        return Estimate(value, float(np.sqrt((n - 1) / n * squares)), n - 1)
+
+    @property
+    def bias_corrected(self) -> Estimate:
+        """The same less the jackknife's estimate of the bias, (n - 1) (mean without each fold - number)."""
+        known, n = self.estimate, self.left_out.size
+        if known.value is None or known.standard_error is None:
+            return known
+        return replace(known, value=float(n * known.value - (n - 1) * self.left_out.mean()))
 
 
 def jackknife(statistic: Callable[[Sequence[int]], ArrayLike], n_folds: int) -> list[Replicates]:

@@ -43,14 +43,17 @@ class Axis:
 
     Attributes
     ----------
-    eigenvalue : Estimate
-        Of the double-centred squared distances, with its jackknife error.
+    eigenvalue : float
+        Of the double-centred squared distances.
+    corrected : Estimate
+        The eigenvalue less what noise adds to it, as the jackknife estimates both that bias and the error.
     p_value : float
         Share of the patterns of signs whose largest eigenvalue, with the axes before this one projected out, reaches
         this one's.
     """
 
-    eigenvalue: Estimate
+    eigenvalue: float
+    corrected: Estimate
     p_value: float
 
 
@@ -131,7 +134,7 @@ def _significance(geometry: Geometry, products: FoldProducts, alpha: float, prog
         p_values.append(_share_reaching(within[:, k:, k:], tested.pairs, signs, float(values[k])))
     rank = sum(p <= alpha for p in p_values)
     eigenvalues = jackknife(lambda groups: leading_eigenvalues(products, groups, len(p_values)), products.n)
-    axes = tuple(Axis(one.estimate, p) for one, p in zip(eigenvalues, p_values, strict=True))
+    axes = tuple(Axis(one.value, one.bias_corrected, p) for one, p in zip(eigenvalues, p_values, strict=True))
     return Significance(axes, rank, alpha, len(signs), _signal_share(products, rank, geometry.seed))
 
 

@@ -126,8 +126,8 @@ def _significance(tested: Significance | None, level: float | None) -> dict[str,
         return None
     axes = []
     for axis in tested.axes:
-        known = _estimate(axis.eigenvalue, level)
-        axes.append({"eigenvalue": known.pop("value"), **known, "p_value": axis.p_value})
+        known = _estimate(axis.corrected, level)
+        axes.append({"eigenvalue": axis.eigenvalue, "corrected": known.pop("value"), **known, "p_value": axis.p_value})
     return {
         "hypothesis": HYPOTHESIS,
         "significant_rank": tested.rank,

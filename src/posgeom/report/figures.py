@@ -187,7 +187,7 @@ def _spectrum(run: Run) -> Figure | None:
             f"of signs of folds at level {tested['alpha']:g}."
         )
     if any(row["low"] is not None for row in rows):
-        caption += " Bars: intervals (jackknife); noise pushes small eigenvalues up."
+        caption += " Bars: intervals (jackknife) of what there would be without noise, which pushes eigenvalues up."
     return spectrum_figure(rows, caption=f"{caption} {basis(scores)}.")
 
 

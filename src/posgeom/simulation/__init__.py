@@ -1,0 +1,1 @@
+"""Corpora of known truth, and how the estimates do on them."""

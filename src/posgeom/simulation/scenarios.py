@@ -1,0 +1,341 @@
+"""Corpora of known truth, drawn document by document and counted as a user's are.
+
+Folds are hashes of texts, groups or rows, and so of unequal size. Documents do what real ones do: their tokens depend
+on each other through topics, runs and copies, their lengths differ, and most of their positions can be alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from posgeom.corpus.counting import count_texts
+from posgeom.corpus.counts import PositionCounts
+from posgeom.geometry.crossval import squared_distances
+from posgeom.seeds import make_rng
+
+_LETTERS = np.array(list("ACGTNRYKM"))
+_N_POSITIONS = 24
+_EDITED, _KEPT, _COPIES, _TOPICS, _AUTHORS = 0.1, 0.6, 5, 8, 100
+Tokens = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Drawn documents.
+
+    Attributes
+    ----------
+    tokens : ndarray of int, shape (n_documents, n_positions)
+    lengths : ndarray of int, shape (n_documents,)
+    groups : list of str or None
+        What decides the folds; None where texts or rows do.
+    """
+
+    tokens: Tokens
+    lengths: NDArray[np.int64]
+    groups: list[str] | None = None
+
+
+Make = Callable[[np.random.Generator, NDArray[np.float64]], Documents]
+"""Draws documents whose positions have given distributions."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """A kind of corpus with known truth.
+
+    Attributes
+    ----------
+    name, what : str
+    marginal : ndarray of float, shape (n_positions, vocab_size)
+        True token distribution of each position.
+    make : callable
+        Draws documents.
+    n_folds : int
+    fold_by : str
+        ``"text"`` or ``"row"``, where documents have no groups.
+    breaks : str
+        Which assumption does not hold here, where one does not.
+    """
+
+    name: str
+    what: str
+    marginal: NDArray[np.float64]
+    make: Make
+    n_folds: int = 10
+    fold_by: str = "text"
+    breaks: str = ""
+    _known: dict[int, NDArray[np.float64]] = field(default_factory=dict, repr=False)
+
+    @property
+    def n_positions(self) -> int:
+        """Context length."""
+        return int(self.marginal.shape[0])
+
+    @property
+    def has_structure(self) -> bool:
+        """Whether position means anything."""
+        return bool(np.ptp(self.marginal, axis=0).max() > 1e-12)
+
+    def true_squared(self, depth: int) -> NDArray[np.float64]:
+        """Squared distances that samples of one depth show on average, shape (n_positions, n_positions)."""
+        if depth not in self._known:
+            roots = expected_roots(self.marginal, depth)
+            self._known[depth] = np.asarray(np.maximum(squared_distances(roots @ roots.T), 0))
+        return self._known[depth]
+
+    def true_mean_squared(self, depth: int, positions: NDArray[np.int64]) -> float:
+        """The same, as a mean over the pairs of some positions."""
+        roots, m = expected_roots(self.marginal[positions], depth), positions.size
+        return float(2 * (m * (roots**2).sum() - (roots.sum(axis=0) ** 2).sum()) / (m * (m - 1)))
+
+    def draw(self, rng: np.random.Generator) -> PositionCounts:
+        """Counts of one corpus."""
+        documents = self.make(rng, self.marginal)
+        is_small = self.marginal.shape[1] <= _LETTERS.size
+        names = _LETTERS if is_small else _words(self.marginal.shape[1])
+        between = "" if is_small else " "
+        rows = zip(names[documents.tokens].tolist(), documents.lengths.tolist(), strict=True)
+        options: dict[str, Any] = {} if documents.groups is not None else {"fold_by": self.fold_by}
+        return count_texts(
+            [between.join(row[:length]) for row, length in rows],
+            "chars" if is_small else "whitespace",
+            groups=documents.groups,
+            n_positions=self.n_positions,
+            n_folds=self.n_folds,
+            workers=1,
+            source=self.name,
+            **options,
+        )
+
+
+@cache
+def _words(n: int) -> NDArray[np.object_]:
+    return np.array([str(k) for k in range(n)], object)
+
+
+def expected_roots(distributions: NDArray[np.float64], depth: int) -> NDArray[np.float64]:
+    """E sqrt(X / K) for X binomial with K = `depth` draws, of each probability; shape as given.
+
+    Interpolated in the logarithm of the probability, to about 1e-5 of the root.
+    """
+    log_p, relative = _root_ratios(depth)
+    with np.errstate(divide="ignore"):
+        logs = np.log(distributions)
+    return np.asarray(np.sqrt(distributions) * np.interp(logs, log_p, relative))
+
+
+@cache
+def _root_ratios(depth: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    log_p = np.linspace(np.log(1e-9), 0, 600)
+    p = np.exp(log_p)[:, None]
+    x = np.arange(depth + 1)
+    log_choose = scipy.special.gammaln(depth + 1) - scipy.special.gammaln(x + 1) - scipy.special.gammaln(depth - x + 1)
+    pmf = np.exp(log_choose + scipy.special.xlogy(x, p) + scipy.special.xlog1py(depth - x, -p))
+    return log_p, (pmf * np.sqrt(x / depth)).sum(axis=1) / np.sqrt(p[:, 0])
+
+
+def _draw(rng: np.random.Generator, marginal: NDArray[np.float64], n: int) -> Tokens:
+    """Independent tokens, shape (n, n_positions)."""
+    out = np.empty((n, marginal.shape[0]), np.int64)
+    for position, cumulative in enumerate(np.cumsum(marginal, axis=1)):
+        out[:, position] = np.searchsorted(cumulative, rng.random(n) * cumulative[-1], side="right")
+    return np.asarray(np.minimum(out, marginal.shape[1] - 1))
+
+
+def _full(tokens: Tokens) -> NDArray[np.int64]:
+    return np.full(len(tokens), tokens.shape[1])
+
+
+def independent(n: int) -> Make:
+    """Documents whose tokens are independent of each other."""
+
+    def make(rng: np.random.Generator, marginal: NDArray[np.float64]) -> Documents:
+        tokens = _draw(rng, marginal, n)
+        return Documents(tokens, _full(tokens))
+
+    return make
+
+
+def unequal(n: int, mean: float) -> Make:
+    """Documents of geometric length, whose tokens are independent."""
+
+    def make(rng: np.random.Generator, marginal: NDArray[np.float64]) -> Documents:
+        lengths = np.minimum(rng.geometric(1 / mean, n), marginal.shape[0])
+        return Documents(_draw(rng, marginal, n), lengths)
+
+    return make
+
+
+def topical(n: int, topics: NDArray[np.float64], *, lengths: bool) -> Make:
+    """Documents of equally likely topics, with distributions of shape (n_topics, n_positions, vocab_size)."""
+
+    def make(rng: np.random.Generator, marginal: NDArray[np.float64]) -> Documents:
+        topic, tokens = rng.integers(len(topics), size=n), np.empty((n, marginal.shape[0]), np.int64)
+        for k, distributions in enumerate(topics):
+            tokens[topic == k] = _draw(rng, distributions, int((topic == k).sum()))
+        size = np.minimum(rng.geometric(1 / 12, n), marginal.shape[0]) if lengths else _full(tokens)
+        return Documents(tokens, size)
+
+    return make
+
+
+def runs(n: int) -> Make:
+    """Documents in which a token repeats the one before with probability .6; the marginal is that of the chain."""
+
+    def make(rng: np.random.Generator, marginal: NDArray[np.float64]) -> Documents:
+        fresh = (marginal[1:] - _KEPT * marginal[:-1]) / (1 - _KEPT)
+        tokens = _draw(rng, np.concatenate([marginal[:1], fresh]), n)
+        keep = rng.random(tokens.shape) < _KEPT
+        for position in range(1, tokens.shape[1]):
+            tokens[keep[:, position], position] = tokens[keep[:, position], position - 1]
+        return Documents(tokens, _full(tokens))
+
+    return make
+
+
+def chain(fresh: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The marginals of `runs` whose new tokens have these distributions."""
+    out = fresh.copy()
+    for position in range(1, len(out)):
+        out[position] = _KEPT * out[position - 1] + (1 - _KEPT) * fresh[position]
+    return out
+
+
+def families(n: int, *, grouped: bool, edited: float, lengths: bool = False) -> Make:
+    """Families of five copies of one source, each copy edited by itself."""
+
+    def make(rng: np.random.Generator, marginal: NDArray[np.float64]) -> Documents:
+        family = np.repeat(np.arange(n // _COPIES), _COPIES)
+        tokens = _draw(rng, marginal, n // _COPIES)[family]
+        fresh, is_edited = _draw(rng, marginal, family.size), rng.random(tokens.shape) < edited
+        tokens[is_edited] = fresh[is_edited]
+        size = np.minimum(rng.geometric(1 / 12, family.size), marginal.shape[0]) if lengths else _full(tokens)
+        return Documents(tokens, size, family.astype(str).tolist() if grouped else None)
+
+    return make
+
+
+def authors(n: int) -> Make:
+    """Documents of a hundred authors, who each use a tenth of the tokens five times as often; grouped by author."""
+
+    def make(rng: np.random.Generator, marginal: NDArray[np.float64]) -> Documents:
+        author = rng.integers(_AUTHORS, size=n)
+        tokens = np.empty((n, marginal.shape[0]), np.int64)
+        for one in np.unique(author):
+            liked = np.where(rng.random(marginal.shape[1]) < 1 / 10, 5.0, 1.0)
+            tokens[author == one] = _draw(rng, marginal * liked, int((author == one).sum()))
+        return Documents(tokens, _full(tokens), author.astype(str).tolist())
+
+    return make
+
+
+def _zipf(vocab_size: int) -> NDArray[np.float64]:
+    return 1 / (np.arange(vocab_size) + 2.7)
+
+
+def _normalised(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def _drift(n_positions: int, vocab_size: int, seed: int = 1) -> NDArray[np.float64]:
+    """A Zipf vocabulary whose tokens drift smoothly along positions."""
+    rng, time = make_rng(seed), np.linspace(0, 1, n_positions)[:, None]
+    waves = [
+        0.4 / k * rng.normal(size=vocab_size) * np.cos(np.pi * k * time / 2 + phase)
+        for k, phase in ((1, 0.3), (2, 1.9), (3, 4.0), (4, 5.5))
+    ]
+    return _normalised(_zipf(vocab_size) * np.exp(np.sum(waves, axis=0)))
+
+
+def _motif(n_positions: int, n_letters: int, n_special: int) -> NDArray[np.float64]:
+    """A few letters with one distribution at most positions, and others at neighbouring ones in the middle."""
+    rng = make_rng(2)
+    out = np.repeat(rng.dirichlet(np.full(n_letters, 5.0))[None], n_positions, axis=0)
+    start = (n_positions - n_special) // 2
+    out[start : start + n_special] = rng.dirichlet(np.full(n_letters, 1.0), n_special)
+    return out
+
+
+def _three_axes(n_positions: int, vocab_size: int) -> NDArray[np.float64]:
+    """Distributions whose roots lie on a sphere in three directions: three axes exactly, before any sampling."""
+    rng, time = make_rng(3), np.linspace(0, 1, n_positions)[:, None]
+    roots = np.sqrt(rng.dirichlet(np.full(vocab_size, 5.0)))
+    signs = np.where(rng.random((vocab_size, 3)) < 1 / 2, -1.0, 1.0)
+    directions = np.linalg.qr(roots[:, None] * np.concatenate([np.ones((vocab_size, 1)), signs], axis=1))[0][:, 1:]
+    height = np.sin(2 * np.pi * time) / 2
+    places = np.concatenate(
+        [np.sqrt(1 - height**2) * np.cos(np.pi * time), np.sqrt(1 - height**2) * np.sin(np.pi * time), height], axis=1
+    )
+    return _normalised((roots + 0.2 * places @ directions.T) ** 2)
+
+
+def _topics(marginal: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Distributions of eight topics, each with tokens of its own ten times as often, shape (8, ...)."""
+    own = np.arange(marginal.shape[1]) % _TOPICS == np.arange(_TOPICS)[:, None, None]
+    return _normalised(marginal * np.where(own, 10.0, 1.0))
+
+
+def _flat(n_positions: int, distribution: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.repeat(_normalised(distribution)[None], n_positions, axis=0)
+
+
+@cache
+def scenarios() -> dict[str, Scenario]:
+    """The kinds of corpus of the study, by name."""
+    found = [*_with_structure(), *_without_structure()]
+    return {one.name: one for one in found}
+
+
+def _with_structure() -> Iterator[Scenario]:
+    n = _N_POSITIONS
+    drift, small, short = _drift(n, 2000), _drift(n, 30), _drift(6, 40, 4)
+    letters, topics = _motif(30, 5, 5), _topics(drift)
+    for k in (500, 5000, 20000):
+        yield Scenario(f"letters, N = {k:,}", "five letters, most positions equal", letters, independent(k))
+    for k in (60, 200):
+        yield Scenario(f"{k} documents", f"{k} documents, V = 30", small, independent(k))
+    for k in (5, 10, 20):
+        what = f"Zipf vocabulary, V = 2,000, that drifts; {k} folds"
+        yield Scenario(f"drift, {k} folds", what, drift, independent(2000), n_folds=k)
+    yield Scenario("unequal lengths", "the drift, geometric lengths", drift, unequal(4000, 12))
+    of_topics = topical(2000, topics, lengths=False)
+    yield Scenario("topics", "the drift, in documents of eight topics", topics.mean(axis=0), of_topics)
+    yield Scenario("runs", "tokens that repeat the one before", chain(_drift(n, 200)), runs(2000))
+    yield Scenario("rank 3", "three axes, V = 200, N = 3,000", _three_axes(n, 200), independent(3000))
+    yield Scenario("dense vocabulary", "V = 240, N = 2,000", _drift(n, 240), independent(2000))
+    yield Scenario("huge vocabulary", "V = 50,000, N = 2,000", _drift(n, 50000), independent(2000))
+    for name, grouped, edited, breaks in (
+        ("copies, grouped", True, _EDITED, ""),
+        ("copies, by text", False, 0.0, ""),
+        ("copies, not grouped", False, _EDITED, "copies in several folds"),
+    ):
+        what = f"families of five {'edited' if edited else 'exact'} copies"
+        yield Scenario(name, what, drift, families(2000, grouped=grouped, edited=edited), breaks=breaks)
+    for fold_by, breaks in (("row", ""), ("text", "texts that coincide by chance share folds")):
+        documents = unequal(2000, 2.5)
+        yield Scenario(f"short, by {fold_by}", "mean length 2.5, V = 40", short, documents, 10, fold_by, breaks)
+
+
+def _without_structure() -> Iterator[Scenario]:
+    n, five = _N_POSITIONS, _flat(30, np.array([0.3, 0.25, 0.2, 0.2, 0.05]))
+    topics = _topics(_flat(n, _zipf(2000)))
+    copies = families(2000, grouped=True, edited=_EDITED, lengths=True)
+    yield Scenario("none: letters", "five letters", five, independent(2000))
+    yield Scenario("none: 60 documents", "60 documents, V = 30", _flat(n, _zipf(30)), independent(60))
+    of_topics = topical(2000, topics, lengths=True)
+    yield Scenario("none: topics", "eight topics, geometric lengths", topics.mean(axis=0), of_topics)
+    yield Scenario("none: runs", "tokens that repeat the one before", _flat(n, _zipf(200)), runs(2000))
+    yield Scenario("none: runs of letters", "letters that repeat the one before", five, runs(2000))
+    yield Scenario("none: grouped copies", "edited copies of unequal length, grouped", _flat(n, _zipf(2000)), copies)
+    yield Scenario("none: authors", "a hundred authors, grouped", _flat(n, _zipf(500)), authors(2000))
+    yield Scenario("none: short", "mean length 2.5, V = 40", _flat(6, _zipf(40)), unequal(2000, 2.5), fold_by="row")
+    yield Scenario("none: huge vocabulary", "V = 50,000", _flat(n, _zipf(50000)), independent(2000))
+    yield Scenario("none: 20 folds", "V = 200, 20 folds", _flat(n, _zipf(200)), independent(2000), n_folds=20)
