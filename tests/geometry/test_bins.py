@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from posgeom.scores.scorecard import score
 
 from posgeom.analysis import analyze
 from posgeom.corpus.bins import make_bins
@@ -15,7 +16,6 @@ from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.errors import CountsError, GeometryError
 from posgeom.geometry.build import geometry
 from posgeom.geometry.depth import choose_min_depth, select_positions
-from posgeom.scores.scorecard import score
 from posgeom.studies.synthetic import sample_counts
 from tests.conftest import make_counts
 

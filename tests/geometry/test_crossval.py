@@ -2,12 +2,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from posgeom.geometry.fold_pairs import block_depths
 from scipy.stats import binom, hypergeom
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.errors import GeometryError
 from posgeom.geometry.crossval import Split, balanced_splits, crossval_gram, error_of_partitions, squared_distances
-from posgeom.geometry.fold_pairs import block_depths
 from posgeom.studies.synthetic import sample_counts
 from tests.conftest import make_counts
 
