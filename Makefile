@@ -1,13 +1,18 @@
-# Everything sets itself up: `make demo`, `make test` and `make test-models` work from a fresh clone.
+# Everything sets itself up: each target works from a fresh clone.
 PYTHON ?= python3
 VENV := .venv
 MODELS_VENV := .venv-models
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types unit test-models benchmark pictures clean
+# One worker a core, and one thread of linear algebra in each.
+PYTEST = OPENBLAS_NUM_THREADS=1 $(VENV)/bin/pytest -n auto
+
+.PHONY: demo check test lint types unit-quick unit coverage test-models benchmark pictures clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/posgeom demo --out demo
+
+check: lint types unit-quick
 
 test: lint types unit
 
@@ -18,8 +23,14 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(VENV)/bin/mypy
 
+unit-quick: $(VENV)/.installed-dev
+	$(PYTEST) -m "not (slow or browser or cluster or models)"
+
 unit: $(VENV)/.installed-dev
-	$(VENV)/bin/pytest -m "not models"
+	$(PYTEST) -m "not models"
+
+coverage: $(VENV)/.installed-dev
+	$(PYTEST) -m "not models" --cov --cov-report=term:skip-covered
 
 test-models: $(MODELS_VENV)/.installed
 	$(MODELS_VENV)/bin/pytest -m models tests/models

@@ -7,10 +7,26 @@ from urllib.request import Request, urlopen
 
 import numpy as np
 import pytest
+from filelock import FileLock
 
 from posgeom.corpus.counting import count
 from posgeom.corpus.counts import PositionCounts
+from posgeom.corpus.storage import read_counts, write_counts
 from posgeom.corpus.tokenizers import TokenizerIdentity
+
+MARKED_BY_FIXTURE = {"data": "data_dir", "browser": "browser"}
+MARKED_BY_DIRECTORY = {"cluster": Path(__file__).parent / "corpus" / "cluster"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by what they use and where they stand, so that no mark is forgotten."""
+    for item in items:
+        fixtures = getattr(item, "fixturenames", ())
+        names = [name for name, fixture in MARKED_BY_FIXTURE.items() if fixture in fixtures]
+        names += [name for name, directory in MARKED_BY_DIRECTORY.items() if directory in item.path.parents]
+        for name in names:
+            item.add_marker(name)
 
 
 @pytest.fixture(scope="session")
@@ -98,9 +114,16 @@ def make_counts(per_fold: np.ndarray, vocab_size: int | None = None) -> Position
 
 
 @pytest.fixture(scope="session")
-def imdb_with_null(data_dir: Path, bert: Path) -> PositionCounts:
-    """Counts of the training reviews of IMDB and of five null corpora, which several files of tests use."""
-    return count(data_dir / "imdb.parquet", bert, n_positions=256, null_replicates=5)
+def imdb_with_null(data_dir: Path, bert: Path, tmp_path_factory: pytest.TempPathFactory) -> PositionCounts:
+    """Counts of the training reviews of IMDB and of five null corpora, made by the first worker that needs them."""
+    directory = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        directory = directory.parent
+    path = directory / "imdb-with-null.parquet"
+    with FileLock(f"{path}.lock"):
+        if not path.exists():
+            write_counts(count(data_dir / "imdb.parquet", bert, n_positions=256, null_replicates=5), path)
+    return read_counts(path)
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,7 @@ def test_inspect_refusals(run: Run, run_process: Run, model: Path, tmp_path: Pat
     (tmp_path / "cut.safetensors").write_bytes((model / "model.safetensors").read_bytes()[:-5])
     (tmp_path / "a.pt").write_bytes(b"\x80\x02}q\x00.")
     (tmp_path / "nothing").mkdir()
-    offline = {"env": {"HF_HUB_OFFLINE": "1", "PATH": ""}}
+    offline = {"env": os.environ | {"HF_HUB_OFFLINE": "1"}}
     refused(run("inspect", "cut.safetensors"), "cut.safetensors", "truncated")
     refused(run("inspect", "a.pt"), "a.pt")
     refused(run("inspect", "nothing"), "has no weights")
@@ -57,7 +58,8 @@ def test_a_model_of_the_hub_cache(run_process: Run, tmp_path: Path) -> None:
     save_bert(repository / "blobs")
     for name in ("config.json", "model.safetensors"):
         (snapshot / name).symlink_to(f"../../blobs/{name}")
-    done = run_process("inspect", "owner/name", env={"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(tmp_path / "hub")})
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(tmp_path / "hub")}
+    done = run_process("inspect", "owner/name", env=environment)
     assert done.returncode == 0, done.stderr
     assert "'owner/name': bert" in done.stdout
 

@@ -2,7 +2,9 @@
 
 import csv
 import json
+import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -95,7 +97,7 @@ def test_without_the_extra(run_process: Run, corpus: Path, stored: str, tmp_path
         "import importlib.util as u\nfind = u.find_spec\n"
         "u.find_spec = lambda name, *a: None if name == 'altair' else find(name, *a)\n"
     )
-    environment = {"PYTHONPATH": str(tmp_path), "PATH": ""}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
     done = run_process("analyze", corpus, *SMALL, "--out", "plain", env=environment)
     assert done.returncode == 0, done.stderr
     assert "no report.html and no figures: pip install 'posgeom[report]', then posgeom report" in done.stdout
