@@ -1,5 +1,5 @@
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,19 +14,20 @@ from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.storage import read_counts, write_counts
 from posgeom.corpus.tokenizers import TokenizerIdentity
 
-MARKED_BY_FIXTURE = {"data": "data_dir", "browser": "browser"}
-MARKED_BY_DIRECTORY = {"cluster": Path(__file__).parent / "corpus" / "cluster"}
+HERE = Path(__file__).parent
+MARKED_BY_FIXTURE = {"data_dir": "data", "browser": "browser", "imdb_with_null": "slow"}
+MARKED_BY_DIRECTORY = {"corpus/cluster": "cluster", "corpus/engines": "slow", "studies": "slow"}
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by what they use and where they stand, so that no mark is forgotten."""
     for item in items:
-        fixtures = getattr(item, "fixturenames", ())
-        names = [name for name, fixture in MARKED_BY_FIXTURE.items() if fixture in fixtures]
-        names += [name for name, directory in MARKED_BY_DIRECTORY.items() if directory in item.path.parents]
-        for name in names:
-            item.add_marker(name)
+        fixtures: Sequence[str] = getattr(item, "fixturenames", ())
+        marks = {mark for fixture, mark in MARKED_BY_FIXTURE.items() if fixture in fixtures}
+        marks |= {mark for name, mark in MARKED_BY_DIRECTORY.items() if item.path.is_relative_to(HERE / name)}
+        for mark in sorted(marks):
+            item.add_marker(mark)
 
 
 @pytest.fixture(scope="session")
