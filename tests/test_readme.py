@@ -59,7 +59,7 @@ def test_the_first_commands_are_targets_of_the_makefile() -> None:
     make = ["make", "--dry-run", "--no-print-directory"]
     recipes = {
         target: subprocess.run([*make, target], cwd=ROOT, check=True, capture_output=True, text=True).stdout
-        for target in ("demo", "test", "test-models", "benchmark")
+        for target in ("demo", "check", "test", "test-models", "benchmark", "coverage")
     }
     assert recipes["demo"].strip().endswith(".venv/bin/posgeom demo --out demo")
 
@@ -81,13 +81,6 @@ def test_python(workplace: Path) -> None:
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=workplace, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(done.stdout.splitlines()) == 4
-
-
-def test_links_lead_somewhere() -> None:
-    for name in ("README.md", "CONTRIBUTING.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))):
-        for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / name).read_text()):
-            if "://" not in target:
-                assert (ROOT / name).parent.joinpath(target).exists(), (name, target)
 
 
 def test_the_table_of_figures(imdb: PositionCounts) -> None:
