@@ -1,13 +1,22 @@
-# Everything sets itself up: `make demo`, `make test` and `make test-models` work from a fresh clone.
+# Everything sets itself up: each target works from a fresh clone.
 PYTHON ?= python3
 VENV := .venv
 MODELS_VENV := .venv-models
+LOWEST_VENV := .venv-lowest
+PACKAGE_VENV := .venv-package
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types unit test-models benchmark pictures clean
+# One worker a core, each with one thread of linear algebra.
+XDIST := -n auto
+QUICK := -m "not (slow or browser or cluster or models)"
+unit-quick unit coverage test-lowest: export OPENBLAS_NUM_THREADS = 1
+
+.PHONY: demo check test lint types unit-quick unit coverage test-models test-lowest package benchmark pictures clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/posgeom demo --out demo
+
+check: lint types unit-quick
 
 test: lint types unit
 
@@ -18,11 +27,31 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(VENV)/bin/mypy
 
+unit-quick: $(VENV)/.installed-dev
+	$(VENV)/bin/pytest $(XDIST) $(QUICK)
+
 unit: $(VENV)/.installed-dev
-	$(VENV)/bin/pytest -m "not models"
+	$(VENV)/bin/pytest $(XDIST) -m "not models"
+
+coverage: $(VENV)/.installed-dev
+	$(VENV)/bin/pytest $(XDIST) -m "not models" --cov --cov-report=term:skip-covered
 
 test-models: $(MODELS_VENV)/.installed
 	$(MODELS_VENV)/bin/pytest -m models tests/models
+
+test-lowest: $(LOWEST_VENV)/.installed
+	$(LOWEST_VENV)/bin/pytest $(XDIST) $(QUICK)
+
+# What is published, installed where nothing else is, and run.
+package: $(VENV)/.installed-dev
+	rm -rf dist
+	$(VENV)/bin/python -m build
+	set -e; for file in dist/*; do \
+	    $(PYTHON) -m venv --clear $(PACKAGE_VENV); \
+	    $(PACKAGE_VENV)/bin/pip install $(PIP_FLAGS) $$file; \
+	    $(PACKAGE_VENV)/bin/posgeom --version; \
+	    $(PACKAGE_VENV)/bin/posgeom demo --quiet; \
+	done
 
 benchmark: $(VENV)/.installed-dev
 	$(VENV)/bin/python -m benchmarks.kernels
@@ -37,6 +66,12 @@ $(VENV)/.installed: pyproject.toml constraints/test.txt
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e '.[dev]'
+	touch $@
+
+$(LOWEST_VENV)/.installed: pyproject.toml constraints/lowest.txt
+	@echo "installing into $(LOWEST_VENV) (a few minutes)"
+	$(PYTHON) -m venv $(LOWEST_VENV)
+	$(LOWEST_VENV)/bin/pip install $(PIP_FLAGS) -c constraints/lowest.txt -e '.[dev]'
 	touch $@
 
 # The pictures of the README and of docs/uncertainty.md, from the demo's numbers.
@@ -58,4 +93,5 @@ $(MODELS_VENV)/.installed: pyproject.toml constraints/test.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(MODELS_VENV) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(MODELS_VENV) $(LOWEST_VENV) $(PACKAGE_VENV) dist build .coverage \
+	    .mypy_cache .pytest_cache .ruff_cache .hypothesis

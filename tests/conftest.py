@@ -1,5 +1,5 @@
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,10 +7,27 @@ from urllib.request import Request, urlopen
 
 import numpy as np
 import pytest
+from filelock import FileLock
 
 from posgeom.corpus.counting import count
 from posgeom.corpus.counts import PositionCounts
+from posgeom.corpus.storage import read_counts, write_counts
 from posgeom.corpus.tokenizers import TokenizerIdentity
+
+HERE = Path(__file__).parent
+MARKED_BY_FIXTURE = {"data_dir": "data", "browser": "browser", "imdb_with_null": "slow"}
+MARKED_BY_DIRECTORY = {"corpus/cluster": "cluster", "corpus/engines": "slow", "studies": "slow"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by what they use and where they stand, so that no mark is forgotten."""
+    for item in items:
+        fixtures: Sequence[str] = getattr(item, "fixturenames", ())
+        marks = {mark for fixture, mark in MARKED_BY_FIXTURE.items() if fixture in fixtures}
+        marks |= {mark for name, mark in MARKED_BY_DIRECTORY.items() if item.path.is_relative_to(HERE / name)}
+        for mark in sorted(marks):
+            item.add_marker(mark)
 
 
 @pytest.fixture(scope="session")
@@ -98,9 +115,16 @@ def make_counts(per_fold: np.ndarray, vocab_size: int | None = None) -> Position
 
 
 @pytest.fixture(scope="session")
-def imdb_with_null(data_dir: Path, bert: Path) -> PositionCounts:
-    """Counts of the training reviews of IMDB and of five null corpora, which several files of tests use."""
-    return count(data_dir / "imdb.parquet", bert, n_positions=256, null_replicates=5)
+def imdb_with_null(data_dir: Path, bert: Path, tmp_path_factory: pytest.TempPathFactory) -> PositionCounts:
+    """Counts of the training reviews of IMDB and of five null corpora, made by the first worker that needs them."""
+    directory = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        directory = directory.parent
+    path = directory / "imdb-with-null.parquet"
+    with FileLock(f"{path}.lock"):
+        if not path.exists():
+            write_counts(count(data_dir / "imdb.parquet", bert, n_positions=256, null_replicates=5), path)
+    return read_counts(path)
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from posgeom.analysis import analyze
-from posgeom.corpus.counting import count
+from posgeom.corpus.counts import PositionCounts
 from posgeom.geometry.build import Estimator
+from tests.cli.helpers import posgeom
 from tests.models.raw import bert_tensors, save_bert
 
 ROOT = Path(__file__).parents[1]
@@ -58,21 +59,21 @@ def test_the_first_commands_are_targets_of_the_makefile() -> None:
     make = ["make", "--dry-run", "--no-print-directory"]
     recipes = {
         target: subprocess.run([*make, target], cwd=ROOT, check=True, capture_output=True, text=True).stdout
-        for target in ("demo", "test", "test-models", "benchmark")
+        for target in ("demo", "check", "test", "test-models", "benchmark", "coverage")
     }
     assert recipes["demo"].strip().endswith(".venv/bin/posgeom demo --out demo")
 
 
-@pytest.mark.parametrize("line", COMMANDS[2:])
-def test_commands(line: str, workplace: Path) -> None:
-    program, *arguments = shlex.split(line)
-    assert program == ".venv/bin/posgeom"
-    run = [sys.executable, "-c", "from posgeom.cli.main import main; main()", *arguments]
-    done = subprocess.run(run, cwd=workplace, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout
-    if "--json" in arguments:
-        assert json.loads(done.stdout)["n_positions"] == 60
+@pytest.mark.slow
+def test_the_other_commands_run_from_top_to_bottom(workplace: Path) -> None:
+    for line in COMMANDS[2:]:
+        program, *arguments = shlex.split(line)
+        assert program == ".venv/bin/posgeom"
+        done = posgeom(*arguments, cwd=workplace)
+        assert (done.returncode, done.stderr) == (0, ""), line
+        assert done.stdout, line
+        if "--json" in arguments:
+            assert json.loads(done.stdout)["n_positions"] == 60
 
 
 def test_python(workplace: Path) -> None:
@@ -82,18 +83,10 @@ def test_python(workplace: Path) -> None:
     assert len(done.stdout.splitlines()) == 4
 
 
-def test_links_lead_somewhere() -> None:
-    for name in ("README.md", "CONTRIBUTING.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))):
-        for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / name).read_text()):
-            if "://" not in target:
-                assert (ROOT / name).parent.joinpath(target).exists(), (name, target)
-
-
-def test_the_table_of_figures(data_dir: Path, bert: Path) -> None:
+def test_the_table_of_figures(imdb: PositionCounts) -> None:
     rows = re.findall(r"^\| ([^|]+) \| ([\d.]+) \| ([\d.]+) \|$", README, re.MULTILINE)
     assert len(rows) == 4
-    counts = count(data_dir / "imdb.parquet", bert, n_positions=256)
-    plugin, sound = (analyze(counts, estimator=e, ranks=[]) for e in ESTIMATORS)
+    plugin, sound = (analyze(imdb, estimator=e, ranks=[]) for e in ESTIMATORS)
     full_depth = sound.geometry.crossval_full_depth
     assert full_depth is not None
     computed = {"mean squared distance, full depth": (plugin.geometry.distances.mean_squared, full_depth.mean_squared)}

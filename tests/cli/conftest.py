@@ -1,4 +1,4 @@
-"""A small corpus, and a way to run the command line on it as a process of its own."""
+"""A small corpus, and the command line to run on it."""
 
 import subprocess
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.cli.helpers import ENTRY, Run
+from tests.cli.helpers import ENTRY, Run, posgeom
 
 
 @pytest.fixture
@@ -22,6 +22,18 @@ def corpus(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
+    """Run the command line in this process, which is quick."""
+
+    def call(*arguments: object, **settings: Any) -> subprocess.CompletedProcess[str]:
+        return posgeom(*arguments, cwd=tmp_path, **settings)
+
+    return call
+
+
+@pytest.fixture
+def run_process(tmp_path: Path) -> Run:
+    """Run the command line as a process of its own, for what such a process alone has: an environment, limits."""
+
     def call(*arguments: object, **settings: Any) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*ENTRY, *map(str, arguments)], cwd=tmp_path, capture_output=True, text=True, check=False, **settings

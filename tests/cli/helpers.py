@@ -1,12 +1,44 @@
-"""What the tests of the command line share."""
+"""What the tests of the command line share: running it in this process or in one of its own, and how it refuses."""
 
+import io
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryFile
+
+import pytest
+
+from posgeom.cli.main import main
 
 ENTRY = [sys.executable, "-c", "from posgeom.cli.main import main; main()"]
 Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def posgeom(*arguments: object, cwd: Path, input: str = "") -> subprocess.CompletedProcess[str]:  # noqa: A002
+    """Run the command line in this process and in a directory, with files for its streams as `posgeom > file` has."""
+    words = list(map(str, arguments))
+    terminate = signal.getsignal(signal.SIGTERM)
+    with (
+        TemporaryFile("w+", encoding="utf-8") as out,
+        TemporaryFile("w+", encoding="utf-8") as err,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.chdir(cwd)
+        for name, value in (("argv", ["posgeom", *words]), ("stdout", out), ("stderr", err)):
+            patch.setattr(sys, name, value)
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(input.encode())))
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+        finally:
+            signal.signal(signal.SIGTERM, terminate)
+        assert isinstance(code, int)
+        for file in (out, err):
+            file.seek(0)
+        return subprocess.CompletedProcess(words, code, out.read(), err.read())
 
 
 def refused(done: subprocess.CompletedProcess[str], *parts: str) -> None:
@@ -21,8 +53,3 @@ def refused(done: subprocess.CompletedProcess[str], *parts: str) -> None:
 
 def visible(directory: Path) -> list[str]:
     return sorted(p.name for p in directory.rglob("*"))
-
-
-def posgeom(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a directory."""
-    return subprocess.run([*ENTRY, *arguments], cwd=cwd, capture_output=True, text=True, check=False)

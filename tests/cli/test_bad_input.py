@@ -97,10 +97,10 @@ def test_output_that_cannot_be_written(run: Run, corpus: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("limit", [100, 2000, 5000])
-def test_a_disk_that_fills_up_part_way(run: Run, corpus: Path, tmp_path: Path, limit: int) -> None:
+def test_a_disk_that_fills_up_part_way(run_process: Run, corpus: Path, tmp_path: Path, limit: int) -> None:
     def small_files() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     before = visible(tmp_path)
-    refused(run("analyze", corpus, "-n", 12, "--out", "run", preexec_fn=small_files), "cannot write")
+    refused(run_process("analyze", corpus, "-n", 12, "--out", "run", preexec_fn=small_files), "cannot write")
     assert visible(tmp_path) == before

@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.helpers import Run
 
 
+@pytest.mark.slow
 def test_demo(run: Run, tmp_path: Path) -> None:
     done = run("demo", "--out", "demo")
     assert (done.returncode, done.stderr) == (0, "")

@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.helpers import Run, refused, visible
+
+pytestmark = pytest.mark.cluster
 
 
 def test_count_writes_the_same_file_and_cleans_up(run: Run, corpus: Path, tmp_path: Path) -> None:

@@ -93,13 +93,14 @@ def test_bad_input(run: Run, tmp_path: Path, arguments: list[str], parts: list[s
     assert visible(tmp_path) == []
 
 
-def test_a_disk_that_fills_up(run: Run, tmp_path: Path) -> None:
+def test_a_disk_that_fills_up(run_process: Run, tmp_path: Path) -> None:
     (tmp_path / "x.safetensors").write_text("before")
 
     def small_files() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
 
-    refused(run("export", "sinusoidal", "-o", "x.safetensors", preexec_fn=small_files), "cannot write 'x.safetensors'")
+    done = run_process("export", "sinusoidal", "-o", "x.safetensors", preexec_fn=small_files)
+    refused(done, "cannot write 'x.safetensors'")
     assert (tmp_path / "x.safetensors").read_text() == "before"
     assert visible(tmp_path) == ["x.safetensors"]
 

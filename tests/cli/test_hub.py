@@ -59,10 +59,10 @@ def environment(hub: Server, tmp_path: Path) -> dict[str, str]:
     return kept | {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home"), "HF_TOKEN": "hf_hunter2"}
 
 
-def test_dataset_on_the_hub(run: Run, environment: dict[str, str]) -> None:
+def test_dataset_on_the_hub(run_process: Run, environment: dict[str, str]) -> None:
     files = "hf://datasets/owner/name"
     names = ["hf:owner/name", "hf:owner/name:default:test", files, f"{files}/data/*.jsonl", f"{files}/data/test.jsonl"]
-    done = run("count", *names, "-o", "c.parquet", env=environment)
+    done = run_process("count", *names, "-o", "c.parquet", env=environment)
     assert (done.returncode, done.stderr) == (0, "")
     assert ": 6 documents (0 empty)" in done.stdout  # two, one, and the three of the files, each read once
 
@@ -76,22 +76,27 @@ def test_dataset_on_the_hub(run: Run, environment: dict[str, str]) -> None:
         ("hf://datasets/owner/name/data/dev.jsonl", "not found"),
     ],
 )
-def test_what_the_hub_lacks(run: Run, environment: dict[str, str], name: str, expected: str) -> None:
-    done = run("count", name, "-o", "c.parquet", env=environment)
+def test_what_the_hub_lacks(run_process: Run, environment: dict[str, str], name: str, expected: str) -> None:
+    done = run_process("count", name, "-o", "c.parquet", env=environment)
     refused(done, expected)
     assert "hunter2" not in done.stderr
 
 
-def test_dataset_in_the_cache(run: Run, environment: dict[str, str]) -> None:
+def test_dataset_in_the_cache(run_process: Run, environment: dict[str, str]) -> None:
     code = "import datasets; datasets.load_dataset('owner/name')"
     subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
-    done = run("count", "hf:owner/name", "-o", "c.parquet", env=environment | {"HF_HUB_OFFLINE": "1"})
+    done = run_process("count", "hf:owner/name", "-o", "c.parquet", env=environment | {"HF_HUB_OFFLINE": "1"})
     assert (done.returncode, done.stderr) == (0, "")
     assert ": 2 documents (0 empty)" in done.stdout
 
 
-def test_hub_that_is_not_there(run: Run, environment: dict[str, str]) -> None:
+def test_hub_that_is_not_there(run_process: Run, environment: dict[str, str]) -> None:
     environment["HF_ENDPOINT"] = "http://127.0.0.1:9"
-    refused(run("count", "hf:owner/name", "-o", "c.parquet", env=environment, timeout=50), "the hub cannot be reached")
+    refused(
+        run_process("count", "hf:owner/name", "-o", "c.parquet", env=environment, timeout=50),
+        "the hub cannot be reached",
+    )
     name = "hf://datasets/owner/name/a.txt"
-    refused(run("count", name, "-o", "c.parquet", env=environment, timeout=50), "cannot connect: check HF_ENDPOINT")
+    refused(
+        run_process("count", name, "-o", "c.parquet", env=environment, timeout=50), "cannot connect: check HF_ENDPOINT"
+    )

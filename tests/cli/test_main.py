@@ -45,7 +45,7 @@ def test_help_and_version(run: Run) -> None:
     assert "analyze" in bare.stdout
 
 
-def test_standard_output_that_is_full(run: Run, corpus: Path, tmp_path: Path) -> None:
+def test_standard_output_that_is_full(corpus: Path) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [*ENTRY, "analyze", str(corpus), "--json"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
@@ -101,11 +101,11 @@ def test_interruption_leaves_no_file(tmp_path: Path, which: signal.Signals, wait
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
-def test_an_8_bit_standard_output(run: Run, corpus: Path, tmp_path: Path, encoding: str) -> None:
+def test_an_8_bit_standard_output(run_process: Run, corpus: Path, tmp_path: Path, encoding: str) -> None:
     odd = tmp_path / "\u4e2d\u6587 [red]\x1b[2J.txt"
     odd.write_text(corpus.read_text())
     environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", "TERM": "dumb"}
-    done = run("analyze", odd, "-n", 12, "-d", 8, env=environment, encoding=encoding)
+    done = run_process("analyze", odd, "-n", 12, "-d", 8, env=environment, encoding=encoding)
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
     assert "[red]" in done.stdout

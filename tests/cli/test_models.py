@@ -1,7 +1,8 @@
-"""`posgeom inspect`, `layers` and `order` as processes of their own."""
+"""`posgeom inspect`, `layers` and `order`."""
 
 import importlib.util
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -34,21 +35,21 @@ def test_inspect(run: Run, model: Path) -> None:
     assert len(document["stacks"][0]["measures"]["lags"]["mean"]) == 23
 
 
-def test_inspect_refusals(run: Run, model: Path, tmp_path: Path) -> None:
+def test_inspect_refusals(run: Run, run_process: Run, model: Path, tmp_path: Path) -> None:
     (tmp_path / "cut.safetensors").write_bytes((model / "model.safetensors").read_bytes()[:-5])
     (tmp_path / "a.pt").write_bytes(b"\x80\x02}q\x00.")
     (tmp_path / "nothing").mkdir()
-    offline = {"env": {"HF_HUB_OFFLINE": "1", "PATH": ""}}
+    offline = {"env": os.environ | {"HF_HUB_OFFLINE": "1"}}
     refused(run("inspect", "cut.safetensors"), "cut.safetensors", "truncated")
     refused(run("inspect", "a.pt"), "a.pt")
     refused(run("inspect", "nothing"), "has no weights")
-    refused(run("inspect", "gone/gone", **offline), "'gone/gone'")
+    refused(run_process("inspect", "gone/gone", **offline), "'gone/gone'")
     refused(run("inspect", model / "model.safetensors", "--tensor", "x"), "no tensor 'x'")
     refused(run("inspect", model, "-n", 99), "has 24 positions")
     refused(run("inspect"), "MODEL")
 
 
-def test_a_model_of_the_hub_cache(run: Run, tmp_path: Path) -> None:
+def test_a_model_of_the_hub_cache(run_process: Run, tmp_path: Path) -> None:
     repository = tmp_path / "hub" / "models--owner--name"
     snapshot = repository / "snapshots" / "0123456789012345678901234567890123456789"
     for directory in (repository / "refs", snapshot):
@@ -57,7 +58,8 @@ def test_a_model_of_the_hub_cache(run: Run, tmp_path: Path) -> None:
     save_bert(repository / "blobs")
     for name in ("config.json", "model.safetensors"):
         (snapshot / name).symlink_to(f"../../blobs/{name}")
-    done = run("inspect", "owner/name", env={"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(tmp_path / "hub")})
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(tmp_path / "hub")}
+    done = run_process("inspect", "owner/name", env=environment)
     assert done.returncode == 0, done.stderr
     assert "'owner/name': bert" in done.stdout
 

@@ -1,4 +1,4 @@
-"""URLs and datasets as the corpus of a command, in a process of its own: the same counts, and no noise."""
+"""URLs and datasets as the corpus of a command, the same counts, and no noise."""
 
 import gzip
 import json
@@ -49,7 +49,7 @@ def test_analyze_keeps_the_name(run: Run, stored: list[tuple[str, Path]]) -> Non
     assert json.loads(done.stdout)["corpus"]["sources"] == [stored[0][0]]
 
 
-def test_dataset(run: Run, corpus: Path, tmp_path: Path) -> None:
+def test_dataset(run_process: Run, corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     lines = corpus.read_text().splitlines()
     pq.write_table(pa.table({"text": lines}), tmp_path / "d" / "train.parquet")
@@ -58,7 +58,7 @@ def test_dataset(run: Run, corpus: Path, tmp_path: Path) -> None:
     environment = {"HF_HOME": str(tmp_path / "cache"), "HF_HUB_OFFLINE": "1"}
     outputs = set()
     for name in (str(corpus), "hf:d", "hf:saved"):
-        done = run("count", name, "-o", "c.parquet", env={**os.environ, **environment})
+        done = run_process("count", name, "-o", "c.parquet", env={**os.environ, **environment})
         assert (done.returncode, done.stderr) == (0, "")
         outputs.add(done.stdout)
     assert len(outputs) == 1
@@ -74,17 +74,20 @@ def test_dataset(run: Run, corpus: Path, tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_failure_is_one_line(
-    run: Run, s3: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, expected: str
+    run_process: Run, s3: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, expected: str
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
     before = visible(tmp_path)
-    done = run("count", name, "-o", "c.parquet")
+    done = run_process("count", name, "-o", "c.parquet")
     refused(done, expected)
     assert "hunter2" not in done.stderr
     assert [n for n in visible(tmp_path) if not n.startswith("cache")] == before
 
 
-def test_nobody_listens(run: Run, s3: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_listens(run_process: Run, s3: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    refused(run("count", "s3://corpus/a.txt", "-o", "c.parquet", timeout=50), "cannot connect: check AWS_ENDPOINT_URL")
+    refused(
+        run_process("count", "s3://corpus/a.txt", "-o", "c.parquet", timeout=50),
+        "cannot connect: check AWS_ENDPOINT_URL",
+    )

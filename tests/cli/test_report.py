@@ -1,8 +1,10 @@
-"""`posgeom report`, `posgeom plot`, and what `analyze --out` and `layers --out` draw, as processes of their own."""
+"""`posgeom report`, `posgeom plot`, and what `analyze --out` and `layers --out` draw."""
 
 import csv
 import json
+import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -90,15 +92,15 @@ def test_refusals(run: Run, stored: str, tmp_path: Path) -> None:
     assert "report.html" not in visible(tmp_path)
 
 
-def test_without_the_extra(run: Run, corpus: Path, stored: str, tmp_path: Path) -> None:
+def test_without_the_extra(run_process: Run, corpus: Path, stored: str, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         "import importlib.util as u\nfind = u.find_spec\n"
         "u.find_spec = lambda name, *a: None if name == 'altair' else find(name, *a)\n"
     )
-    environment = {"PYTHONPATH": str(tmp_path), "PATH": ""}
-    done = run("analyze", corpus, *SMALL, "--out", "plain", env=environment)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    done = run_process("analyze", corpus, *SMALL, "--out", "plain", env=environment)
     assert done.returncode == 0, done.stderr
     assert "no report.html and no figures: pip install 'posgeom[report]', then posgeom report" in done.stdout
     assert "figures" not in visible(tmp_path / "plain")
-    refused(run("report", stored, env=environment), "pip install 'posgeom[report]'")
-    refused(run("plot", "lag", stored, env=environment), "pip install 'posgeom[report]'")
+    refused(run_process("report", stored, env=environment), "pip install 'posgeom[report]'")
+    refused(run_process("plot", "lag", stored, env=environment), "pip install 'posgeom[report]'")

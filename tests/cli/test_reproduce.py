@@ -66,13 +66,14 @@ def test_corpora_and_a_model(run: Run, corpus: Path, tmp_path: Path) -> None:
     assert verdicts["Pearson, scratch"] == "not run"
 
 
-def test_refusals(run: Run, corpus: Path, tmp_path: Path) -> None:
+def test_refusals(run: Run, run_process: Run, corpus: Path, tmp_path: Path) -> None:
     offline = {"env": os.environ | {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(tmp_path / "cache")}}
     (tmp_path / "file").write_text("")
     refused(run("reproduce", "fig5", "--out", "o"), "no item 'fig5'", "need training")
     refused(run("reproduce", "--sst2", "gone.parquet", "-t", "chars", "--out", "o"), "gone.parquet")
-    refused(run("reproduce", "--sst2", corpus, "--out", "o", **offline), "no tokenizer 'bert-base-uncased'", "-t takes")
-    refused(run("reproduce", "--model", "gone/gone", "--out", "o", **offline), "no model 'gone/gone'")
+    done = run_process("reproduce", "--sst2", corpus, "--out", "o", **offline)
+    refused(done, "no tokenizer 'bert-base-uncased'", "-t takes")
+    refused(run_process("reproduce", "--model", "gone/gone", "--out", "o", **offline), "no model 'gone/gone'")
     refused(run("reproduce", "--seeds", 1, "--out", "o"), "at least 2 seeds")
     refused(run("reproduce", "--seed", -1, "--out", "o"), "seed -1")
     refused(run("reproduce", "table2", "--out", "file"), "it is a file")
