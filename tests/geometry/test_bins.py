@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from posgeom.scores.scorecard import score
 
 from posgeom.analysis import analyze
 from posgeom.corpus.bins import make_bins
@@ -16,6 +15,7 @@ from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.errors import CountsError, GeometryError
 from posgeom.geometry.build import geometry
 from posgeom.geometry.depth import choose_min_depth, select_positions
+from posgeom.inference.scorecard import score
 from posgeom.studies.synthetic import sample_counts
 from tests.conftest import make_counts
 
@@ -106,7 +106,7 @@ def test_wide_bins_do_not_mask_narrow_ones() -> None:
     depth[bins.centres] = [2000, 2000, 58 * 1500]
     assert choose_min_depth(depth, bins) == 100
     assert choose_min_depth(depth) == 58 * 1500 * 0.05
-    chosen = select_positions(depth, min_depth=None, empty="mask", block_depth=None, bins=bins)
+    chosen = select_positions(depth, min_depth=None, empty="mask", group_depth=None, bins=bins)
     assert chosen.positions.tolist() == bins.centres.tolist()
 
 

@@ -34,9 +34,9 @@ def test_the_default_estimator_is_cross_validated_at_common_depth() -> None:
     assert shape.estimator == "crossval"
     assert shape.distances is shape.crossval
     assert shape.depth == 66  # six folds, of 66 and 67 documents
-    assert shape.blocks == tuple((fold,) for fold in range(6))
+    assert shape.fold_groups == tuple((fold,) for fold in range(6))
     assert shape.crossval_full_depth is not None
-    assert shape.n_splits == 6  # of the ten there are
+    assert len(shape.splits) == 6  # of the ten there are
 
 
 def test_masked_positions_are_reported() -> None:
@@ -123,7 +123,7 @@ def test_empty_folds_do_not_take_part() -> None:
     dense = np.random.default_rng(0).poisson(20, (5, 4, 6))
     dense[[1, 4]] = 0
     shape = geometry(make_counts(dense))
-    assert (shape.n_splits, shape.n_folds, shape.n_folds_used) == (3, 5, 3)
+    assert (len(shape.splits), shape.n_folds, shape.n_folds_used) == (3, 5, 3)
     with pytest.raises(GeometryError, match="1 fold: cross-validation needs at least 2"):
         geometry(make_counts(dense[:1]))
     with pytest.raises(GeometryError, match="at least 2 folds"):
@@ -149,4 +149,9 @@ def test_bad_choices(settings: dict[str, object], message: str) -> None:
 def test_full_depth_is_an_option() -> None:
     shape = geometry(synthetic(seed=1).counts, depth="full")
     assert shape.depth is None
-    assert shape.crossval is shape.crossval_full_depth
+    assert shape.crossval is not None
+    assert shape.products is not None
+    roots = [np.sqrt(part.toarray()) for part in synthetic(seed=1).counts.fold_matrices]
+    roots = [part / np.linalg.norm(part, axis=1, keepdims=True) for part in roots]
+    pairs = [(roots[f][3] - roots[f][20]) @ (roots[g][3] - roots[g][20]) for g in range(10) for f in range(g)]
+    assert shape.crossval.squared[3, 20] == pytest.approx(np.mean(pairs))

@@ -2,12 +2,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from posgeom.geometry.fold_pairs import block_depths
 from scipy.stats import binom, hypergeom
 
 from posgeom.corpus.counts import PositionCounts
 from posgeom.errors import GeometryError
-from posgeom.geometry.crossval import Split, balanced_splits, crossval_gram, error_of_partitions, squared_distances
+from posgeom.geometry.crossval import Split, balanced_splits, crossval_gram, squared_distances
+from posgeom.geometry.fold_products import depth_of_groups
 from posgeom.studies.synthetic import sample_counts
 from tests.conftest import make_counts
 
@@ -132,28 +132,8 @@ def test_unequal_depth_is_distance_without_rarefaction_and_none_with_it() -> Non
         counts = sample_counts(truth, np.array([20_000, 500]), n_folds=10, rng=rng)
         splits = balanced_splits(list(range(10)), 20, seed=0)
         full.append(crossval_squared(counts, np.arange(2), splits, None)[0, 1])
-        depth = min(int(block_depths(counts, (split.a, split.b)).min()) for split in splits)
+        depth = min(int(depth_of_groups(counts, (split.a, split.b)).min()) for split in splits)
         common.append(crossval_squared(counts, np.arange(2), splits, depth)[0, 1])
     assert np.mean(full) > 0.1
     assert abs(np.mean(common)) < 4 * np.std(common, ddof=1) / np.sqrt(len(common)) + 1e-3
     assert abs(np.mean(common)) < 0.03
-
-
-@pytest.mark.parametrize(("n", "n_splits"), [(4, 3), (7, 2), (10, 2), (10, 6)])
-def test_the_error_of_a_mean_over_splits(n: int, n_splits: int) -> None:
-    """Products of two folds, all noise: those that a split sets apart, against all."""
-    noise = np.random.default_rng(n).normal(size=(n, n, 20_000))
-    splits = balanced_splits(list(range(n)), n_splits, seed=1)
-    everything = np.mean([noise[f, g] for f, g in combinations(range(n), 2)], axis=0)
-    apart = [[noise[min(f, g), max(f, g)] for f in split.a for g in split.b] for split in splits]
-    of_splits = np.mean([np.mean(rows, axis=0) for rows in apart], axis=0)
-    found = error_of_partitions([[split.a, split.b] for split in splits])
-    assert found == pytest.approx(of_splits.std() / everything.std(), rel=0.03)
-    every = balanced_splits(list(range(n)), 10**6, seed=1) if n == 4 else []
-    assert not every or error_of_partitions([[split.a, split.b] for split in every]) == pytest.approx(1)
-
-
-def test_the_error_of_a_mean_over_pairs_of_parts() -> None:
-    assert error_of_partitions([[[k] for k in range(6)]]) == pytest.approx(1)
-    pairs = [[k, k + 5] for k in range(5)]  # 40 of the 45 products, all of one weight
-    assert error_of_partitions([pairs]) == pytest.approx(np.sqrt(45 / 40))

@@ -44,11 +44,8 @@ def slow_products(dense: np.ndarray, groups: list[tuple[int, ...]], depth: int |
     roots = [slow_roots(dense[list(group)].sum(axis=0), depth) for group in groups]
     out = []
     for f, g in combinations(range(len(groups)), 2):
-        squared = [
-            [(a - b) @ (c - d) for b, d in zip(roots[f], roots[g], strict=True)]
-            for a, c in zip(roots[f], roots[g], strict=True)
-        ]
-        out.append(double_centre(np.array(squared)))
+        first, second = roots[f], roots[g]
+        out.append(double_centre(np.einsum("ijv,ijv->ij", first[:, None] - first, second[:, None] - second)))
     return np.array(out)
 
 

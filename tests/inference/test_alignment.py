@@ -151,3 +151,18 @@ def test_targets_without_each_fold() -> None:
     upper = np.triu_indices(N, 1)
     np.testing.assert_allclose(without[2].products, products.centred([0, 1, 3, 4, 5])[upper])
     assert all(np.isnan(one.norm) for one in targets_of(shape, "because", errors=True))
+
+
+def test_noise_lowers_a_correlation_and_not_an_alignment() -> None:
+    """With the truth itself as the encoding."""
+    truth = drifting(vocab=60, by=0.25)
+    roots = expected_roots(truth, 250)
+    encoding = PointEncoding("truth", roots)
+    pearson, aligned = [], []
+    for seed in range(12):
+        counts = sample_counts(truth, np.full(N, 2000), n_folds=8, rng=np.random.default_rng(seed))
+        found = corpus_scores(encoding, geometry(counts))
+        pearson.append(found["pearson"])
+        aligned.append(found["alignment"])
+    assert np.mean(pearson) < 0.95  # type: ignore[arg-type]
+    assert np.mean(aligned) == pytest.approx(1, abs=0.02)  # type: ignore[arg-type]

@@ -20,12 +20,11 @@ def test_points_are_the_means_of_geometries_at_that_depth(empty: str, metric: st
     shape = geometry(counts, empty=empty, metric=metric)  # type: ignore[arg-type]
     curve = depth_curve(counts, shape)
     assert curve is not None
-    assert [point.depth for point in curve.points] == [10, 20, 40, 80, 106]
+    assert [point.depth for point in curve.points] == [10, 20, 40, 80]
     scale = shape.metric.crossval_scale
     assert scale is not None
     paired = [(0, 4), (1, 5), (2, 6), (3, 7)]
-    thirds = [(0, 3, 6), (1, 4, 7), (2, 5)]
-    for point, groups in zip(curve.points, [*[shape.fold_groups] * 3, paired, thirds], strict=True):
+    for point, groups in zip(curve.points, [*[shape.fold_groups] * 3, paired], strict=True):
         products = fold_products(counts, shape.positions, groups, point.depth, scale=scale)
         upper = np.triu_indices(products.m, 1)
         assert point.mean_squared.value == pytest.approx(products.squared()[upper].mean())
@@ -35,6 +34,14 @@ def test_points_are_the_means_of_geometries_at_that_depth(empty: str, metric: st
     affinities = [point.self_affinity for point in curve.points]
     assert affinities == sorted(affinities)
     assert affinities[-1] < 1
+
+
+def test_of_ten_folds_there_are_thirds_too() -> None:
+    counts = synthetic(n_documents=1000).counts
+    curve = depth_curve(counts, geometry(counts))
+    assert curve is not None
+    assert [point.depth for point in curve.points] == [25, 50, 100, 200, 300]
+    assert [point.mean_squared.degrees_of_freedom for point in curve.points] == [9, 9, 9, 4, 2]
 
 
 def test_shallow_corpora_have_fewer_points() -> None:

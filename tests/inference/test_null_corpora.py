@@ -58,7 +58,7 @@ def test_null_corpora_without_spread() -> None:
     found = order_beyond_lengths(counts, geometry(counts))
     assert found is not None
     assert found.rank == 0
-    assert found.p_values == (0.5,)
+    assert found.p_values[0] >= 0.5
 
 
 def test_too_few_null_corpora_test_nothing() -> None:

@@ -91,11 +91,7 @@ def test_what_the_stored_study_must_show() -> None:
 
 
 def test_structure_is_found_where_it_is_only() -> None:
-    rates = {
-        s: row["mean"]
-        for (s, estimate), row in stored().items()
-        if estimate == "rejected at 5 %"
-        if s.startswith("none")
-    }
+    of_test = {scenario: row["mean"] for (scenario, name), row in stored().items() if name == "rejected at 5 %"}
+    rates = {scenario: rate for scenario, rate in of_test.items() if scenario.startswith("none")}
     assert len(rates) >= 9
     assert all(rate is not None and rate <= 0.08 for rate in rates.values()), rates

@@ -94,7 +94,7 @@ def depth_curve(counts: PositionCounts, geometry: Geometry, *, progress: Progres
     for n_parts in (len(groups) // 2, _FEWEST_PARTS):
         if _FEWEST_PARTS <= n_parts < len(groups):
             parts = put_together(groups, n_parts)
-            plans[int(depth_of_groups(counts, parts)[:, occupied].min())] = parts
+            plans.setdefault(int(depth_of_groups(counts, parts)[:, occupied].min()), parts)
 
     def point(plan: tuple[int, Sequence[Sequence[int]]]) -> DepthPoint:
         at, parts = plan

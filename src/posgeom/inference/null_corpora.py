@@ -85,8 +85,9 @@ def order_beyond_lengths(
 
 
 def _p_value(value: float, null: NDArray[np.float64], tolerance: float) -> float:
-    if (null > tolerance).all():
-        value, null = float(np.log(max(value, tolerance))), np.log(null)
+    smallest = max(tolerance, float(np.finfo(float).tiny))
+    if (null > smallest).all():
+        value, null = float(np.log(max(value, smallest))), np.log(null)
     spread = float(null.std(ddof=1)) * np.sqrt(1 + 1 / null.size)
     gap = value - float(null.mean())
     if not spread:
