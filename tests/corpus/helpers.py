@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from posgeom.corpus.copies import KeySample
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.passages import Passages
@@ -22,6 +23,14 @@ def check_same_passages(a: Passages, b: Passages) -> None:
     assert a.length == b.length
     for name in ("hashes", "documents", "folds"):
         assert getattr(a, name).tolist() == getattr(b, name).tolist(), name
+
+
+def check_same_keys(a: KeySample | None, b: KeySample | None) -> None:
+    """Two samples are the same, or neither was taken."""
+    assert (a is None) == (b is None)
+    if a is not None and b is not None:
+        assert a.digests.tolist() == b.digests.tolist()
+        assert a.documents.tolist() == b.documents.tolist()
 
 
 def check_same_counts(a: PositionCounts, b: PositionCounts) -> None:

@@ -11,6 +11,7 @@ from posgeom.corpus.counting import count_texts
 from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.storage import read_counts, write_counts
 from posgeom.errors import CountsError
+from tests.corpus.helpers import check_same_keys
 
 
 def short_texts(n: int, seed: int = 0) -> list[str]:
@@ -22,13 +23,6 @@ def short_texts(n: int, seed: int = 0) -> list[str]:
 def distinct_texts(n: int, seed: int = 0) -> list[str]:
     rng = np.random.default_rng(seed)
     return [f"{i} " + " ".join(f"w{w}" for w in rng.integers(0, 40, 8)) for i in range(n)]
-
-
-def check_same(a: KeySample | None, b: KeySample | None) -> None:
-    assert a is not None
-    assert b is not None
-    assert a.digests.tolist() == b.digests.tolist()
-    assert a.documents.tolist() == b.documents.tolist()
 
 
 def random_digests(n: int, n_distinct: int) -> np.ndarray:
@@ -43,8 +37,8 @@ def test_a_small_sample_is_all_there_is() -> None:
     assert found.digests.tolist() == distinct.tolist()
     assert found.documents.tolist() == documents.tolist()
     assert found.n_distinct == distinct.size
-    assert found.copied_share() == (pytest.approx(documents[documents > 1].sum() / 500), 0.0)
-    assert found.documents_per_key() == (pytest.approx(500 / distinct.size), 0.0)
+    assert list(found.copied_share()) == pytest.approx([documents[documents > 1].sum() / 500, 0])
+    assert list(found.documents_per_key()) == pytest.approx([500 / distinct.size, 0])
 
 
 def test_samples_of_parts_are_that_of_the_whole() -> None:
@@ -55,11 +49,11 @@ def test_samples_of_parts_are_that_of_the_whole() -> None:
     assert whole.digests.tolist() == distinct[:SAMPLE_SIZE].tolist()
     assert whole.documents.tolist() == documents[:SAMPLE_SIZE].tolist()
     parts = [sample_keys(digests[a:b]) for a, b in pairwise(range(0, 20_001, 500))]
-    check_same(parts[0].merge(*parts[1:]), whole)
+    check_same_keys(parts[0].merge(*parts[1:]), whole)
     one_by_one = sample_keys(digests[:0])
     for a, b in pairwise(range(20_000, -1, -500)):
         one_by_one = one_by_one.merge(sample_keys(digests[b:a], one_by_one.bound))
-    check_same(one_by_one, whole)
+    check_same_keys(one_by_one, whole)
 
 
 def test_estimates_agree_with_the_whole_within_their_errors() -> None:
@@ -87,24 +81,24 @@ def test_the_samples_do_not_depend_on_order_batches_workers_or_parts(grouped: bo
     assert (whole.fold_values is not None) == grouped
     merged = counted(slice(4000, None)).merge(counted(slice(4000)))
     for other in (counted(slice(None, None, -1), batch_size=113, workers=3), merged):
-        check_same(other.copies, whole.copies)
+        check_same_keys(other.copies, whole.copies)
         if grouped:
-            check_same(other.fold_values, whole.fold_values)
+            check_same_keys(other.fold_values, whole.fold_values)
 
 
 def test_short_documents_that_coincide_are_said() -> None:
-    note = copies_note(count_texts(short_texts(3000), n_positions=8))
-    assert note is not None
-    texts = short_texts(3000)
+    texts = short_texts(1200)
     share = np.mean([texts.count(text) > 1 for text in texts])
-    assert share > 0.3
+    assert share > 0.25
+    note = copies_note(count_texts(texts, n_positions=8))
+    assert note is not None
     assert note.startswith(f"Copies: {share:.0%} of the documents have a text that another has too")
     assert "count again with --fold-by row" in note
     assert "although they are one independent document" in note
-    assert copies_note(count_texts(short_texts(3000), n_positions=8, fold_by="row")) is None
-    longer = copies_note(count_texts(short_texts(20_000), n_positions=8))
-    assert longer is not None
-    assert longer.startswith("Copies: about 4")
+    assert copies_note(count_texts(texts, n_positions=8, fold_by="row")) is None
+    more = copies_note(count_texts(short_texts(20_000), n_positions=8))
+    assert more is not None
+    assert more.startswith("Copies: about ")
 
 
 def test_documents_that_differ_need_no_note() -> None:
@@ -137,8 +131,8 @@ def test_the_samples_travel_with_the_counts(tmp_path: Path) -> None:
     counts = count_texts(short_texts(50), n_positions=8, groups=[str(i % 7) for i in range(50)], null_replicates=1)
     write_counts(counts, tmp_path / "c.parquet")
     found = read_counts(tmp_path / "c.parquet")
-    check_same(found.copies, counts.copies)
-    check_same(found.fold_values, counts.fold_values)
+    check_same_keys(found.copies, counts.copies)
+    check_same_keys(found.fold_values, counts.fold_values)
     assert found.null[0].copies is None
     assert copies_note(found) == copies_note(counts)
 

@@ -153,7 +153,7 @@ def test_blank_lines(path: Path, batches: Batches, refusal: Refusal) -> None:
     (batch,) = batches(write(path, "\nn,text\n\n1,a\n\n2,b\n\n"))
     assert (batch.texts, batch.first_row) == (["a", "b"], 4)
     assert "line 5: column 'text' is empty" in refusal(
-        write(path, "n,text\n1,a\n\n2,b\n3,\n"), fold_by="text", column="n"
+        write(path, "n,text\n1,a\n\n2,b\n3,\n"), fold_by="column:text", column="n"
     )
 
 

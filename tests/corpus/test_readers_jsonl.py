@@ -71,9 +71,9 @@ def test_strings_as_lines(path: Path, batches: Batches) -> None:
     assert (batch.texts, batch.column) == (["a", "", "b"], None)
 
 
-@pytest.mark.parametrize("option", ["column", "group"])
-def test_strings_have_no_columns(path: Path, refusal: Refusal, option: str) -> None:
-    assert f"got --{option}" in refusal(write(path, "a"), **{option: "text"})
+@pytest.mark.parametrize("options", [{"column": "text"}, {"fold_by": "column:text"}])
+def test_strings_have_no_columns(path: Path, refusal: Refusal, options: dict[str, str]) -> None:
+    assert f"got --{next(iter(options)).replace('_', '-')}" in refusal(write(path, "a"), **options)
 
 
 def test_mixed_lines(path: Path, refusal: Refusal) -> None:

@@ -107,7 +107,7 @@ def test_groups(path: Path, groups: Texts, refusal: Refusal) -> None:
     assert groups(path, fold_by="f", column="text") == ["0.5", "1.5"]
     assert groups(path, fold_by="d", column="text") == ["2024-01-02", "2024-01-03"]
     assert groups(path, fold_by="b", column="text") == ["True", "False"]
-    assert groups(path, fold_by="text", column="text") == ["a", "b"]
+    assert groups(path, fold_by="column:text", column="text") == ["a", "b"]
     assert "row 2: column 'none' is empty" in refusal(path, fold_by="none", column="text")
     assert "wanted one value a row" in refusal(path, fold_by="many", column="text")
     assert "choose one with --fold-by NAME" in refusal(path, fold_by="z", column="text")

@@ -50,7 +50,7 @@ def test_column_means_nothing_without_columns(tmp_path: Path, refusal: Refusal, 
 
 
 def test_group_means_nothing_for_text(tmp_path: Path, refusal: Refusal) -> None:
-    assert "got --fold-by" in refusal(write(tmp_path / "a.txt", "a\n"), fold_by="text")
+    assert "got --fold-by" in refusal(write(tmp_path / "a.txt", "a\n"), fold_by="column:text")
 
 
 def test_whole_files_means_nothing_for_columns(tmp_path: Path, refusal: Refusal) -> None:

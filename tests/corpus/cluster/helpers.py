@@ -17,12 +17,12 @@ from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.sources import resolve_sources
 from posgeom.corpus.tallying import CountSettings
 from posgeom.corpus.tokenizer_files import load_tokenizer
-from tests.corpus.helpers import check_same_passages
+from tests.corpus.helpers import check_same_keys, check_same_passages
 
 Count = Callable[..., PositionCounts]
 
 
-_PLAIN: dict[str, Any] = {"null": (), "null_seed": None, "passages": None}
+_PLAIN: dict[str, Any] = {"null": (), "null_seed": None, "passages": None, "copies": None, "fold_values": None}
 
 
 def assert_identical(one: PositionCounts, other: PositionCounts) -> None:
@@ -33,6 +33,8 @@ def assert_identical(one: PositionCounts, other: PositionCounts) -> None:
     assert (one.passages is None) == (other.passages is None)
     if one.passages is not None and other.passages is not None:
         check_same_passages(one.passages, other.passages)
+    for name in ("copies", "fold_values"):
+        check_same_keys(getattr(one, name), getattr(other, name))
     for mine, theirs in zip(astuple(replace(one, **_PLAIN)), astuple(replace(other, **_PLAIN)), strict=True):
         if isinstance(mine, np.ndarray):
             assert mine.dtype == theirs.dtype

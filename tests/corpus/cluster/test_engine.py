@@ -110,6 +110,7 @@ def test_half_written_counts_are_made_again(on_cluster: Count, corpus: Path, tmp
     [
         ({"n_positions": 9}, "context length n '8', not '9'"),
         ({"n_folds": 3}, "number of folds '10', not '3'"),
+        ({"null_replicates": 1}, "number of null replicates '0', not '1'"),
         ({"min_length": 8}, "minimum length left out, not '8'"),
         ({"tokenizer": "chars"}, "tokenizer 'whitespace', not 'chars'"),
         ({"options": ReadOptions(utf8_errors="replace")}, "treatment of invalid UTF-8 'strict', not 'replace'"),

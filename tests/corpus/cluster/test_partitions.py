@@ -60,12 +60,12 @@ def write_groups(path: Path) -> None:
 DIVIDED: list[tuple[str, Any, dict[str, Any]]] = [
     ("a.txt", write_text, {}),
     ("b.txt", write_windows_text, {}),
-    ("c.jsonl", write_objects, {"group": "by"}),
+    ("c.jsonl", write_objects, {"fold_by": "by"}),
     ("d.jsonl", write_strings, {}),
-    ("e.tsv", write_rows, {"group": "by"}),
+    ("e.tsv", write_rows, {"fold_by": "by"}),
     ("f.tsv", write_rows, {"column": "2"}),
     ("g.csv", write_headless, {"header": False, "quoting": "none"}),
-    ("h.parquet", write_groups, {"group": "by"}),
+    ("h.parquet", write_groups, {"fold_by": "by"}),
 ]
 
 
