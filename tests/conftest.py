@@ -8,9 +8,9 @@ from urllib.request import Request, urlopen
 import numpy as np
 import pytest
 
-from posgeom.corpus.counting import count
-from posgeom.corpus.counts import PositionCounts
-from posgeom.corpus.tokenizers import TokenizerIdentity
+from posgeom.counts.counting import count
+from posgeom.counts.position_counts import PositionCounts
+from posgeom.tokenize.tokenizers import TokenizerIdentity
 
 
 @pytest.fixture(scope="session")

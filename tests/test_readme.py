@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from posgeom.analysis import analyze
-from posgeom.corpus.counting import count
+from posgeom.counts.counting import count
 from posgeom.geometry.build import Estimator
 from tests.models.raw import bert_tensors, save_bert
 

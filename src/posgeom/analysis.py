@@ -9,12 +9,11 @@ from typing import Any, Literal, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.corpus.bins import Bins, make_bins
-from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, Engine, count
-from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
-from posgeom.corpus.leaks import leak_note
-from posgeom.corpus.tokenizer_files import TokenizerSpec
+from posgeom.counts.bins import Bins, make_bins
+from posgeom.counts.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, Engine, count
+from posgeom.counts.leaks import leak_note
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.checks import check_width
 from posgeom.encodings.learned import learned
@@ -28,6 +27,7 @@ from posgeom.notes import notes_on
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.order import CorpusOrder, corpus_order
 from posgeom.scores.scorecard import DEFAULT_LEVEL, Method, Scorecard, scorecard
+from posgeom.tokenize.tokenizer_files import TokenizerSpec
 
 Convention = Literal["sound", "paper"]
 EncodingLike = str | Encoding | NDArray[Any] | Callable[..., Any]

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from posgeom.corpus.copies import KeySample
-from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
-from posgeom.corpus.passages import Passages
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import resolve_sources
+from posgeom.counts.copies import KeySample
+from posgeom.counts.position_counts import PositionCounts
+from posgeom.counts.shingles import Passages
 
 
 def read_documents(

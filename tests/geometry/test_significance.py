@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from posgeom.analysis import analyze
-from posgeom.corpus.counting import count, count_texts
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.counting import count, count_texts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import CountsError
 from posgeom.geometry.build import geometry
 from posgeom.geometry.significance import Significance, significance

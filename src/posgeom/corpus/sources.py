@@ -9,8 +9,8 @@ from pathlib import Path, PurePath, PurePosixPath
 
 from posgeom.corpus.datasets import PREFIX, DatasetName, parse_dataset, saved_shards
 from posgeom.corpus.documents import Format, ReadOptions
+from posgeom.corpus.file_parts import Span
 from posgeom.corpus.remote import Found, RemoteFile, find_remote, read_small
-from posgeom.corpus.spans import Span
 from posgeom.corpus.urls import is_url, local_path, public_name, scheme_of
 from posgeom.errors import CorpusError
 from posgeom.messages import shown

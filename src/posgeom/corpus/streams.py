@@ -11,10 +11,10 @@ from typing import BinaryIO, cast
 from posgeom.corpus import documents
 from posgeom.corpus.compression import ByteLayer, decompressed, sniff_codec
 from posgeom.corpus.documents import ReadOptions
+from posgeom.corpus.file_parts import Span
 from posgeom.corpus.messages import located, looks_binary, too_long
 from posgeom.corpus.remote import RemoteStream
 from posgeom.corpus.sources import Source
-from posgeom.corpus.spans import Span
 from posgeom.errors import CorpusError
 from posgeom.messages import one_line, shown
 

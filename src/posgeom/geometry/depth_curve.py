@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.crossval import error_of_partitions, halvings_of
 from posgeom.geometry.fold_pairs import (

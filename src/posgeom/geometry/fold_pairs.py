@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import GeometryError
 from posgeom.geometry.crossval import squared_distances, total_of, uniform_roots
 from posgeom.geometry.distance_matrix import physical_memory, upper_pairs

@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.crossval import balanced_splits
 from posgeom.geometry.distance_matrix import full_matrix

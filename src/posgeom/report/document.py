@@ -5,7 +5,7 @@ from importlib.metadata import version
 from typing import Any
 
 from posgeom.analysis import Analysis
-from posgeom.corpus.leaks import shared_passages
+from posgeom.counts.leaks import shared_passages
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.depth_curve import DepthCurve
 from posgeom.geometry.significance import Significance

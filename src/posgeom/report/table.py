@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from posgeom.analysis import Analysis
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.depth import ENOUGH, SHARE_OF_DEEPEST
 from posgeom.messages import printable, shown

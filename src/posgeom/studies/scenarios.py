@@ -13,10 +13,10 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from posgeom.corpus.counts import PositionCounts
-from posgeom.corpus.tokenizers import TokenizerIdentity
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.geometry.crossval import squared_distances
 from posgeom.seeds import make_rng
+from posgeom.tokenize.tokenizers import TokenizerIdentity
 
 N_POSITIONS, VOCAB_SIZE, N_DOCUMENTS, N_FOLDS, N_NULL = 24, 2000, 2000, 10, 5
 SCENARIOS = ("drift", "regimes", "unequal depth", "bursty", "none")

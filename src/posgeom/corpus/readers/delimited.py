@@ -8,11 +8,11 @@ from threading import Lock
 
 from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.file_parts import Layout
 from posgeom.corpus.messages import located
 from posgeom.corpus.readers.batches import Row, batched
 from posgeom.corpus.readers.columns import choose_column, group_value, missing_column
 from posgeom.corpus.sources import Source
-from posgeom.corpus.spans import Layout
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.errors import CorpusError
 from posgeom.messages import shown

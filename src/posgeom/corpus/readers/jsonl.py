@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from itertools import chain
 
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.file_parts import Layout
 from posgeom.corpus.messages import located
 from posgeom.corpus.readers.batches import Row, batched
 from posgeom.corpus.readers.columns import choose_column, group_value, refuse_option
 from posgeom.corpus.sources import Source
-from posgeom.corpus.spans import Layout
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.errors import CorpusError
 from posgeom.messages import shown, shown_list

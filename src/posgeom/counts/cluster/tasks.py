@@ -1,0 +1,191 @@
+"""What workers do: count a partition, add up partial counts. What they give back is tiny."""
+
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from posgeom.corpus.documents import ReadOptions
+from posgeom.corpus.reading import read_sources
+from posgeom.corpus.sources import Source
+from posgeom.corpus.streams import count_line_feeds
+from posgeom.counts.cluster.job import Job, environment
+from posgeom.counts.cluster.partitions import Partition, identify
+from posgeom.counts.cluster.run_directory import MANIFEST, TOKENIZER, RunDirectory
+from posgeom.counts.counting import count_sources
+from posgeom.counts.position_counts import PositionCounts
+from posgeom.errors import CorpusError, CountsError, OutputError, PosgeomError
+from posgeom.messages import shown
+from posgeom.tokenize.engines.base import EngineError
+from posgeom.tokenize.tokenizer_files import BUILTIN_TOKENIZERS, FastTokenizer
+from posgeom.tokenize.tokenizers import Tokenizer
+
+
+class WorkerMemoryError(CountsError):
+    """A worker died over a partition, or ran out of memory, which says nothing about the other partitions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a task ended.
+
+    Attributes
+    ----------
+    error : PosgeomError or None
+        Given back, not raised: it is an expected end, not a failure of the cluster to be tried again.
+    """
+
+    error: PosgeomError | None = None
+
+
+def count_partition(job: Job, partition: Partition) -> Outcome:
+    """Count a partition into the run directory, unless its counts are there.
+
+    Parameters
+    ----------
+    job : Job
+    partition : Partition
+
+    Returns
+    -------
+    Outcome
+    """
+    try:
+        directory = RunDirectory(job.run_dir)
+        _check_worker(job.run_dir, tuple(job.environment.items()))
+        key = partition.key(job.digest)
+        if directory.read_counts(key) is None:
+            directory.write_counts(key, _count(job, directory, partition))
+    except PosgeomError as error:
+        return Outcome(error)
+    except MemoryError:
+        return Outcome(
+            WorkerMemoryError(f"{partition}: out of memory on {shown(socket.gethostname())}: give workers more")
+        )
+    return Outcome()
+
+
+def merge_partials(job: Job, key: str, parts: Sequence[str], merged: bool) -> Outcome:
+    """Add up partial counts into the run directory, unless their sum is there.
+
+    Parameters
+    ----------
+    job : Job
+    key : str
+        Of the sum.
+    parts : sequence of str
+        Keys of the partial counts.
+    merged : bool
+        Whether these are sums themselves.
+
+    Returns
+    -------
+    Outcome
+    """
+    try:
+        directory = RunDirectory(job.run_dir)
+        if directory.read_counts(key, merged=True) is None:
+            directory.write_counts(key, _sum(directory, parts, merged), merged=True)
+    except PosgeomError as error:
+        return Outcome(error)
+    except MemoryError:
+        return Outcome(WorkerMemoryError(f"out of memory on {_host()} while adding up: give workers more"))
+    return Outcome()
+
+
+def _sum(directory: RunDirectory, parts: Sequence[str], merged: bool) -> PositionCounts:
+    """Add up in order; what waits to be added is never larger than the sum so far, or than one part."""
+    total: PositionCounts | None = None
+    waiting: list[PositionCounts] = []
+    for part in parts:
+        counts = directory.read_counts(part, merged=merged)
+        if counts is None:
+            raise CountsError(f"run directory {shown(directory.place)}: lost or damaged counts: run again to mend it")
+        if total is None:
+            total = counts
+            continue
+        waiting.append(counts)
+        if sum(c.fold.size for c in waiting) >= total.fold.size:
+            total, waiting = total.merge(*waiting), []
+    if total is None:
+        raise CountsError("no counts to add up")
+    return total.merge(*waiting) if waiting else total
+
+
+def _count(job: Job, directory: RunDirectory, partition: Partition) -> PositionCounts:
+    tokenizer = _tokenizer(job, directory)
+    try:
+        counts = count_sources(partition.sources, job.options, tokenizer, replace(job.counting, workers=1))
+    except EngineError as error:
+        raise EngineError(f"{error} of {partition}") from None
+    except CorpusError:
+        _refuse_changed(partition)
+        for source in partition.sources:
+            if source.span and source.span.is_inner:
+                _fail_with_true_lines(source, job.options)
+        raise
+    _refuse_changed(partition)
+    return counts
+
+
+def _refuse_changed(partition: Partition) -> None:
+    for source, planned in zip(partition.sources, partition.identities, strict=True):
+        try:
+            found = identify(source)
+        except CorpusError as error:
+            raise CorpusError(
+                f"{error} on worker {_host()}: all workers must reach the corpus under the same name"
+            ) from None
+        if found != planned:
+            raise CorpusError(
+                f"{shown(source.name)}: changed while the corpus was being counted:"
+                " wanted a corpus that stands still; run again with --recount-changed"
+            )
+
+
+def _fail_with_true_lines(source: Source, options: ReadOptions) -> None:
+    """Read a span that cannot be read once more, its lines numbered as in the whole file."""
+    if source.span:
+        before = count_line_feeds(source, source.span.start - 1)
+        for _ in read_sources([replace(source, span=replace(source.span, lines_before=before))], options):
+            pass
+
+
+def _tokenizer(job: Job, directory: RunDirectory) -> Tokenizer:
+    if job.tokenizer.kind in BUILTIN_TOKENIZERS:
+        return BUILTIN_TOKENIZERS[job.tokenizer.kind]()  # a new one, since an open vocabulary grows
+    tokenizer = _loaded(directory.place, job.tokenizer.name, job.tokenizer.sha256, job.wanted_engine)
+    if tokenizer.engine != job.engine:
+        raise CountsError(
+            f"worker {_host()} has tokenizer engine {tokenizer.engine}, this client {job.engine}:"
+            " install the same packages on both, or add --tokenizer-engine reference"
+        )
+    return tokenizer
+
+
+@lru_cache(maxsize=4)
+def _loaded(run_dir: str, name: str, sha256: str | None, engine: str) -> Tokenizer:
+    definition = RunDirectory(run_dir).read_text(TOKENIZER)
+    tokenizer = FastTokenizer.from_definition(definition or "", name, engine)
+    if tokenizer.identity.sha256 != sha256:
+        raise CountsError(f"tokenizer {shown(name)}: its definition in the run directory is damaged: delete {run_dir}")
+    return tokenizer
+
+
+def _host() -> str:
+    return shown(socket.gethostname())
+
+
+@lru_cache(maxsize=4)
+def _check_worker(run_dir: str, wanted: tuple[tuple[str, str], ...]) -> None:
+    for name, value in environment().items():
+        if dict(wanted)[name] != value:
+            raise CountsError(
+                f"worker {_host()} has {name} {value}, this client {dict(wanted)[name]}:"
+                " install the same version on both"
+            )
+    if RunDirectory(run_dir).read_text(MANIFEST) is None:
+        raise OutputError(
+            f"worker {_host()} does not find the run directory {shown(run_dir)}:"
+            " name a directory or URL that all workers reach, with --run-dir"
+        )
