@@ -16,7 +16,7 @@ from posgeom.analysis import CONVENTIONS, DEFAULT_ENCODINGS, Analysis, analyze
 from posgeom.corpus.documents import ReadOptions
 from posgeom.counts.bins import Bins
 from posgeom.counts.counting import count, count_texts
-from posgeom.counts.leaks import SharedPassages, shared_passages
+from posgeom.counts.leaks import SharedShingles, shared_shingles
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.storage import read_counts
 from posgeom.encodings.alibi import alibi, alibi_slopes
@@ -134,7 +134,7 @@ __all__ = [
     "Scaling",
     "Scorecard",
     "Separation",
-    "SharedPassages",
+    "SharedShingles",
     "Significance",
     "Spectrum",
     "Stress",
@@ -183,7 +183,7 @@ __all__ = [
     "save_counts",
     "score",
     "scorecard",
-    "shared_passages",
+    "shared_shingles",
     "significance",
     "sinusoidal",
     "stress",

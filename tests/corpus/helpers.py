@@ -6,9 +6,9 @@ from pathlib import Path
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import resolve_sources
-from posgeom.counts.copies import KeySample
+from posgeom.counts.key_sample import KeySample
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.counts.shingles import Passages
+from posgeom.counts.shingles import Shingles
 
 
 def read_documents(
@@ -18,7 +18,7 @@ def read_documents(
     return read_sources(resolve_sources(specs, options), options, on_progress=on_progress)
 
 
-def check_same_passages(a: Passages, b: Passages) -> None:
+def check_same_shingles(a: Shingles, b: Shingles) -> None:
     """Two samples are the same."""
     assert a.length == b.length
     for name in ("hashes", "documents", "folds"):

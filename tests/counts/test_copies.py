@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from posgeom.counts.copies import SAMPLE_SIZE, KeySample, copies_note, sample_keys
+from posgeom.counts.copies import copies_note
 from posgeom.counts.counting import count_texts
+from posgeom.counts.key_sample import SAMPLE_SIZE, KeySample, sample_keys
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.storage import read_counts, write_counts
 from posgeom.errors import CountsError

@@ -9,7 +9,7 @@ import pytest
 from posgeom.analysis import analyze
 from posgeom.counts.counting import count, count_texts
 from posgeom.counts.folds import folds_of, group_digests
-from posgeom.counts.leaks import LEAK_SHARE, leak_note, shared_passages
+from posgeom.counts.leaks import LEAK_SHARE, leak_note, shared_shingles
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.storage import read_counts, write_counts
 
@@ -34,7 +34,7 @@ def slow_share(texts: list[str], n_folds: int, length: int = 12) -> float:
 def test_the_share_is_that_of_a_loop() -> None:
     texts = words(12)
     texts += [" ".join(text.split()[5 * (i % 3) :]) for i, text in enumerate(texts)] + ["too short"]
-    shared = shared_passages(count_texts(texts, n_folds=3))
+    shared = shared_shingles(count_texts(texts, n_folds=3))
     assert shared is not None
     assert shared.share == pytest.approx(slow_share(texts, 3), abs=1e-12)
     assert (shared.standard_error, shared.length, shared.median_documents) == (0.0, 12, 2)
@@ -45,7 +45,7 @@ def test_the_error_of_the_sample_is_as_stated() -> None:
     for seed in range(12):
         base = words(400, seed=seed)
         texts = base + [" ".join(text.split()[i % 20 :]) for i, text in enumerate(base[:200])]
-        shared = shared_passages(count_texts(texts, n_folds=5))
+        shared = shared_shingles(count_texts(texts, n_folds=5))
         assert shared is not None
         assert shared.standard_error is not None
         errors.append((shared.share - slow_share(texts, 5)) / shared.standard_error)
@@ -54,7 +54,7 @@ def test_the_error_of_the_sample_is_as_stated() -> None:
 
 
 def test_independent_documents_share_nothing() -> None:
-    shared = shared_passages(count_texts(words(300)))
+    shared = shared_shingles(count_texts(words(300)))
     assert shared is not None
     assert (shared.share, shared.standard_error, shared.median_documents) == (0.0, None, None)
     assert shared.by_chance < 1e-6
@@ -83,7 +83,7 @@ def test_short_passages_of_few_letters_are_no_leak() -> None:
     # Documents of one letter for the most part share all passages, and nothing can be told from that.
     dull = ["".join(rng.choice(list("AB"), 100, p=[0.98, 0.02])) for _ in range(800)]
     counts = count_texts(dull, "chars")
-    shared = shared_passages(counts)
+    shared = shared_shingles(counts)
     assert shared is not None
     assert shared.share > LEAK_SHARE
     assert shared.by_chance > 1
@@ -91,13 +91,13 @@ def test_short_passages_of_few_letters_are_no_leak() -> None:
 
 
 def test_what_is_not_known_is_not_said(tmp_path: Path) -> None:
-    assert shared_passages(count_texts(["a b c", "d e"])) is None  # shorter than a passage
+    assert shared_shingles(count_texts(["a b c", "d e"])) is None  # shorter than a passage
     counts = count_texts(words(30))
-    assert shared_passages(replace(counts, passages=None)) is None
-    assert replace(counts, passages=None).merge(counts).passages is None
+    assert shared_shingles(replace(counts, shingles=None)) is None
+    assert replace(counts, shingles=None).merge(counts).shingles is None
     write_counts(counts, tmp_path / "c.parquet")
-    assert shared_passages(read_counts(tmp_path / "c.parquet")) == shared_passages(counts)
-    assert shared_passages(counts.binned("uniform:4")) == shared_passages(counts)
+    assert shared_shingles(read_counts(tmp_path / "c.parquet")) == shared_shingles(counts)
+    assert shared_shingles(counts.binned("uniform:4")) == shared_shingles(counts)
 
 
 def families(texts: list[str], length: int = 8) -> list[str]:
@@ -122,19 +122,19 @@ def families(texts: list[str], length: int = 8) -> list[str]:
 def test_the_phrases_of_sst2_leak_until_folds_keep_sentences_together(data_dir: Path, bert: Path) -> None:
     texts = pq.read_table(data_dir / "sst2.parquet")["sentence"].to_pylist()
     counts = count_texts(texts, bert)
-    shared = shared_passages(counts)
+    shared = shared_shingles(counts)
     assert shared is not None
     assert shared.share == pytest.approx(0.89, abs=0.03)
     assert leak_note(counts) is not None
     together = families(texts)
     assert len(set(together)) > 5000
     grouped = count_texts(texts, bert, groups=together)
-    assert shared_passages(grouped).share < 0.03  # type: ignore[union-attr]
+    assert shared_shingles(grouped).share < 0.03  # type: ignore[union-attr]
     assert leak_note(grouped) is None
 
 
 def test_reviews_of_imdb_do_not_leak(imdb: PositionCounts) -> None:
-    shared = shared_passages(imdb)
+    shared = shared_shingles(imdb)
     assert shared is not None
     assert shared.share < 0.02
     assert leak_note(imdb) is None
@@ -142,7 +142,7 @@ def test_reviews_of_imdb_do_not_leak(imdb: PositionCounts) -> None:
 
 def test_the_note_is_part_of_an_analysis(data_dir: Path, bert: Path) -> None:
     log = count(data_dir / "HDFS_2k.log", bert, n_positions=32)
-    shared = shared_passages(log)
+    shared = shared_shingles(log)
     assert shared is not None
     assert shared.median_documents is not None
     assert shared.median_documents > 100  # templates, and not families
@@ -159,10 +159,10 @@ def test_a_phrase_that_many_documents_hold_is_not_taken_for_a_leak() -> None:
     assert note is None
 
 
-def test_half_of_the_shared_passages() -> None:
+def test_half_of_the_shared_shingles() -> None:
     texts = words(6, length=13)
     copies = [texts[0] + f" {i}" for i in range(8)] + [texts[1] + f" {i}" for i in range(3)] + texts[2:]
-    shared = shared_passages(count_texts(copies, n_folds=100))
+    shared = shared_shingles(count_texts(copies, n_folds=100))
     assert shared is not None
     assert shared.median_documents == 8
     assert all(a < b for a, b in pairwise([0, shared.share]))

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from posgeom.counts.count_entries import sum_entries
+from posgeom.counts.count_entries import sum_count_entries
 from posgeom.counts.counting import count_texts
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import CountsError
@@ -106,8 +106,8 @@ def test_entries_add_up_where_keys_do_not_fit_in_64_bits() -> None:
     rng = np.random.default_rng(0)
     fold, position, token = (rng.integers(0, 3, 200) for _ in range(3))
     count = rng.integers(1, 9, 200)
-    small = sum_entries(fold, position, token, count)
-    large = sum_entries(fold, position * 2**40, token * 2**40, count)
+    small = sum_count_entries(fold, position, token, count)
+    large = sum_count_entries(fold, position * 2**40, token * 2**40, count)
     assert [small[0].tolist(), small[3].tolist()] == [large[0].tolist(), large[3].tolist()]
     assert (small[1] * 2**40).tolist() == large[1].tolist()
     assert (small[2] * 2**40).tolist() == large[2].tolist()

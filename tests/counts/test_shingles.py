@@ -5,22 +5,22 @@ import numpy as np
 import pytest
 
 from posgeom.counts.counting import count_texts
-from posgeom.counts.shingles import SAMPLE_SIZE, SEVERAL, Passages, no_passages, passage_length, sample_passages
+from posgeom.counts.shingles import SAMPLE_SIZE, SEVERAL, Shingles, no_shingles, sample_shingles, shingle_length
 from posgeom.errors import CountsError
 from posgeom.tokenize.tokenizers import TokenizerIdentity
-from tests.corpus.helpers import check_same_passages
+from tests.corpus.helpers import check_same_shingles
 
 Documents = list[list[int]]
 
 
-def sampled(documents: Documents, folds: list[int], length: int) -> Passages:
+def sampled(documents: Documents, folds: list[int], length: int) -> Shingles:
     keys = np.array([token for document in documents for token in document], np.uint64)
     lengths = np.array([len(document) for document in documents], np.int64)
-    return sample_passages(keys, lengths, np.array(folds, np.int64), length)
+    return sample_shingles(keys, lengths, np.array(folds, np.int64), length)
 
 
 def slow(documents: Documents, folds: list[int], length: int) -> list[tuple[int, int]]:
-    """Documents and fold of every distinct passage, in no order."""
+    """Documents and fold of every distinct shingle, in no order."""
     holders: dict[tuple[int, ...], set[int]] = defaultdict(set)
     for i, document in enumerate(documents):
         for start in range(len(document) - length + 1):
@@ -39,7 +39,7 @@ def random_documents(n: int, seed: int = 0, vocab_size: int = 3) -> tuple[Docume
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 5, 6, 8, 12])
-def test_every_passage_is_found_where_there_are_few(length: int) -> None:
+def test_every_shingle_is_found_where_there_are_few(length: int) -> None:
     documents, folds = random_documents(60)
     found = sampled(documents, folds, length)
     expected = slow(documents, folds, length)
@@ -48,7 +48,7 @@ def test_every_passage_is_found_where_there_are_few(length: int) -> None:
     assert sorted(pairs) == sorted(expected)
 
 
-def test_a_passage_counts_once_a_document_and_never_crosses_its_end() -> None:
+def test_a_shingle_counts_once_a_document_and_never_crosses_its_end() -> None:
     found = sampled([[1, 1, 1, 1, 1], [], [1, 1], [1, 1, 1]], [0, 0, 1, 2], 3)
     assert (found.documents.tolist(), found.folds.tolist()) == ([2], [SEVERAL])
     assert not sampled([[1, 2], [3], [4, 5]], [0, 1, 2], 3).hashes.size
@@ -61,26 +61,26 @@ def test_a_full_sample_holds_the_smallest_hashes_of_all() -> None:
     assert whole.is_full
     assert whole.bound == whole.hashes[-1]
     parts = [sampled(documents[a:b], folds[a:b], 4) for a, b in pairwise(range(0, 2001, 100))]
-    check_same_passages(parts[0].merge(*parts[1:]), whole)
+    check_same_shingles(parts[0].merge(*parts[1:]), whole)
     order = np.random.default_rng(0).permutation(len(parts))
-    one_by_one = no_passages(4)
+    one_by_one = no_shingles(4)
     for i in order:
         one_by_one = one_by_one.merge(parts[i])
-    check_same_passages(one_by_one, whole)
+    check_same_shingles(one_by_one, whole)
     keys = np.array([token for document in documents for token in document], np.uint64)
     lengths = np.array([len(document) for document in documents])
-    check_same_passages(sample_passages(keys, lengths, np.array(folds), 4, bound=whole.bound), whole)
-    less = sample_passages(keys, lengths, np.array(folds), 4, bound=int(whole.hashes[9]))
+    check_same_shingles(sample_shingles(keys, lengths, np.array(folds), 4, bound=whole.bound), whole)
+    less = sample_shingles(keys, lengths, np.array(folds), 4, bound=int(whole.hashes[9]))
     assert less.hashes.tolist() == whole.hashes[:10].tolist()
 
 
-def test_a_passage_that_all_documents_hold_does_not_hide_the_others() -> None:
+def test_a_shingle_that_all_documents_hold_does_not_hide_the_others() -> None:
     # Most hashes are copies of a few: the sample is filled from the rest all the same.
     documents = [[7] * 40 + [i, i + 1, i + 2] for i in range(5000)]
     folds = [i % 3 for i in range(5000)]
     found = sampled(documents, folds, 3)
     parts = [sampled(documents[i : i + 50], folds[i : i + 50], 3) for i in range(0, 5000, 50)]
-    check_same_passages(parts[0].merge(*parts[1:]), found)
+    check_same_shingles(parts[0].merge(*parts[1:]), found)
     assert found.is_full
 
 
@@ -98,7 +98,7 @@ def test_the_sample_does_not_depend_on_order_batches_workers_or_parts(tokenizer:
     words = [f"w{i}" for i in range(40)]
     texts = [" ".join(rng.choice(words, rng.integers(0, 40))) for _ in range(700)]
     settings = {"n_positions": 100, "n_folds": 3}
-    whole = count_texts(texts, tokenizer, workers=1, **settings).passages  # type: ignore[arg-type]
+    whole = count_texts(texts, tokenizer, workers=1, **settings).shingles  # type: ignore[arg-type]
     assert whole is not None
     assert whole.is_full
     others = [
@@ -106,8 +106,8 @@ def test_the_sample_does_not_depend_on_order_batches_workers_or_parts(tokenizer:
         count_texts(texts[200:], tokenizer, **settings).merge(count_texts(texts[:200], tokenizer, **settings)),  # type: ignore[arg-type]
     ]
     for other in others:
-        assert other.passages is not None
-        check_same_passages(other.passages, whole)
+        assert other.shingles is not None
+        check_same_shingles(other.shingles, whole)
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_the_sample_does_not_depend_on_order_batches_workers_or_parts(tokenizer:
         ("tokenizers", 5, 48),
     ],
 )
-def test_how_long_a_passage_is(kind: str, vocab_size: int | None, length: int) -> None:
-    assert passage_length(TokenizerIdentity(kind, "t", None, vocab_size, 0)) == length
+def test_how_long_a_shingle_is(kind: str, vocab_size: int | None, length: int) -> None:
+    assert shingle_length(TokenizerIdentity(kind, "t", None, vocab_size, 0)) == length
 
 
 def test_a_damaged_sample_is_refused() -> None:
@@ -137,5 +137,5 @@ def test_a_damaged_sample_is_refused() -> None:
             np.ones(SAMPLE_SIZE + 1, np.int64),
         ),
     ):
-        with pytest.raises(CountsError, match="sample of passages"):
-            Passages(3, hashes, documents, folds)
+        with pytest.raises(CountsError, match="sample of shingles"):
+            Shingles(3, hashes, documents, folds)

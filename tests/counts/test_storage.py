@@ -85,10 +85,10 @@ def damage(path: Path, **changes: object) -> None:
         ({"bins": {"kind": "uniform", "edges": [0, 5, 3, 6]}}, "is damaged"),
         ({"bins": {"kind": "uniform", "edges": [0, 3, 6]}}, "is damaged"),
         ({"bins": [0, 3, 6]}, "is damaged"),
-        ({"passages": {"length": 12}}, "is damaged"),
-        ({"passages": {"length": 12, "hashes": [-1], "documents": [1], "folds": [0]}}, "is damaged"),
-        ({"passages": {"length": 12, "hashes": [2**70], "documents": [1], "folds": [0]}}, "is damaged"),
-        ({"passages": {"length": 12, "hashes": [1, 1], "documents": [1, 1], "folds": [0, 0]}}, "is damaged"),
+        ({"shingles": {"length": 12}}, "is damaged"),
+        ({"shingles": {"length": 12, "hashes": [-1], "documents": [1], "folds": [0]}}, "is damaged"),
+        ({"shingles": {"length": 12, "hashes": [2**70], "documents": [1], "folds": [0]}}, "is damaged"),
+        ({"shingles": {"length": 12, "hashes": [1, 1], "documents": [1, 1], "folds": [0, 0]}}, "is damaged"),
         ({"n_positions": 1}, "position 3 is out of range"),
         ({"documents": "drop"}, "is damaged"),
         ({"documents": "x"}, "is damaged"),
@@ -121,7 +121,15 @@ def test_files_of_the_schema_before(tmp_path: Path) -> None:
     counts = count_texts(TEXTS, n_positions=6, null_replicates=2, null_kind="permute")
     for column, grouped_by in ((None, None), ("g", "g"), ("row", "column:row")):
         write_counts(counts, path)
-        damage(path, schema_version=4, grouped_by=column, null_kind="drop", copies="drop", fold_values="drop")
+        damage(
+            path,
+            schema_version=4,
+            grouped_by=column,
+            passages=None,
+            null_kind="drop",
+            copies="drop",
+            fold_values="drop",
+        )
         found = read_counts(path)
         assert (found.grouped_by, found.null_kind, found.checksum) == (grouped_by, "permute", counts.checksum)
         assert found.copies is None

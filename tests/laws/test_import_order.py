@@ -32,7 +32,7 @@ ALLOWED = {
     "report": BASE
     | {"corpus", "tokenize", "counts", "geometry", "encodings", "scores", "models", "analysis", "chart_data"},
     "plots": BASE | {"analysis", "chart_data", "report"},
-    "studies": BASE | {"corpus", "tokenize", "counts", "geometry", "encodings", "scores", "models", "analysis"},
+    "studies": BASE | {"tokenize", "counts", "geometry", "encodings", "scores", "models", "analysis"},
 }
 
 

@@ -12,7 +12,7 @@ from posgeom.counts.counting import count, count_texts
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.storage import read_counts, write_counts
 from posgeom.errors import CorpusError, CountsError
-from tests.corpus.helpers import check_same_counts, check_same_passages
+from tests.corpus.helpers import check_same_counts, check_same_shingles
 from tests.tokenize.engines.helpers import make
 
 N = 16
@@ -42,9 +42,9 @@ def check(counts: PositionCounts, kept: list[str], tokenizer: Any, n_left_out: i
     alone = count_texts(kept, tokenizer, **SETTINGS)
     for one, other in zip((counts, *counts.null), (alone, *alone.null), strict=True):
         check_same_counts(one, other)
-    assert counts.passages is not None
-    assert alone.passages is not None
-    check_same_passages(counts.passages, alone.passages)
+    assert counts.shingles is not None
+    assert alone.shingles is not None
+    check_same_shingles(counts.shingles, alone.shingles)
     assert counts.short_documents == n_left_out
     assert counts.n_documents == len(kept)
 

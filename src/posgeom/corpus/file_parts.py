@@ -29,19 +29,19 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class FilePart:
     """A part of a file that can be read on its own.
 
     Attributes
     ----------
     start, stop : int
-        Row groups of a Parquet file; bytes of any other, where a line belongs to the span in which it starts.
+        Row groups of a Parquet file; bytes of any other, where a line belongs to the part in which it starts.
     format : str
         What the file is.
     layout : Layout or None
-        What its first rows decided, so that no two spans decide differently; None where there is nothing to decide.
+        What its first rows decided, so that no two parts decide differently; None where there is nothing to decide.
     lines_before : int or None
-        Line feeds before byte ``start - 1``, to number lines as in the whole file; None numbers them from the span.
+        Line feeds before byte ``start - 1``, to number lines as in the whole file; None numbers them from the part.
     """
 
     start: int

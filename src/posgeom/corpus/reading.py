@@ -129,8 +129,8 @@ def format_of(stream: Stream, options: ReadOptions) -> Format:
     CorpusError
         When an option does not fit it.
     """
-    if stream.source.span:
-        return stream.source.span.format
+    if stream.source.part:
+        return stream.source.part.format
     format_ = sniff_format(stream) if options.format == "auto" else options.format
     if options.whole_files and format_ != "text":
         raise refuse_option("--whole-files", format_, stream.source)

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath, PurePosixPath
 
 from posgeom.corpus.datasets import PREFIX, DatasetName, parse_dataset, saved_shards
 from posgeom.corpus.documents import Format, ReadOptions
-from posgeom.corpus.file_parts import Span
+from posgeom.corpus.file_parts import FilePart
 from posgeom.corpus.remote import Found, RemoteFile, find_remote, read_small
 from posgeom.corpus.urls import is_url, local_path, public_name, scheme_of
 from posgeom.errors import CorpusError
@@ -59,7 +59,7 @@ class Source:
         Where a file behind a URL is.
     dataset : DatasetName or None
         A dataset that the library of this name reads.
-    span : Span or None
+    part : FilePart or None
         The part to read; None for all of it.
     """
 
@@ -68,7 +68,7 @@ class Source:
     size: int | None
     remote: RemoteFile | None = None
     dataset: DatasetName | None = None
-    span: Span | None = None
+    part: FilePart | None = None
 
     @property
     def is_stdin(self) -> bool:

@@ -11,7 +11,7 @@ from typing import BinaryIO, cast
 from posgeom.corpus import documents
 from posgeom.corpus.compression import ByteLayer, decompressed, sniff_codec
 from posgeom.corpus.documents import ReadOptions
-from posgeom.corpus.file_parts import Span
+from posgeom.corpus.file_parts import FilePart
 from posgeom.corpus.messages import located, looks_binary, too_long
 from posgeom.corpus.remote import RemoteStream
 from posgeom.corpus.sources import Source
@@ -39,7 +39,7 @@ class Stream:
     codec : str or None
         The compression found, by extension or first bytes.
     head : bytes
-        The first bytes, at most 64 KiB, without a byte-order mark; empty for a span inside the file.
+        The first bytes, at most 64 KiB, without a byte-order mark; empty for a part inside the file.
     position : int
         Decompressed bytes before the next line that `lines` gives.
     """
@@ -50,7 +50,7 @@ class Stream:
         self._file_layer = file_layer
         self._reported = 0
         self.position = 0
-        self._raw_head = b"" if source.span and source.span.is_inner else data_layer.peek(_HEAD_BYTES)
+        self._raw_head = b"" if source.part and source.part.is_inner else data_layer.peek(_HEAD_BYTES)
         self.head = self._raw_head.removeprefix(_BOM)
         self._reader = io.BufferedReader(data_layer, _BUFFER_BYTES)
 
@@ -81,24 +81,24 @@ class Stream:
         ------
         tuple of int and bytes
             The 1-based line number and the line. The text after the last ``\n`` is a line unless it is empty. Of a
-            span, the lines that start in it.
+            part, the lines that start in it.
 
         Raises
         ------
         CorpusError
             When the bytes are no UTF-8 text, or a line is longer than `MAX_DOCUMENT_BYTES`.
         """
-        span = self.source.span
+        part = self.source.part
         first, n_bom_bytes = 1, 0
-        if span and span.is_inner:
-            self._skip_partial_line(span)
-            first = (span.lines_before or 0) + 2  # the line that was skipped, and the one after it
+        if part and part.is_inner:
+            self._skip_partial_line(part)
+            first = (part.lines_before or 0) + 2  # the line that was skipped, and the one after it
         else:
             n_bom_bytes = self._start_text()
         limit = documents.MAX_DOCUMENT_BYTES
         readline = self._reader.readline
         for number in count(first):
-            if span and self.position >= span.stop:
+            if part and self.position >= part.stop:
                 return
             whole = readline(limit + 2)
             if not whole:
@@ -162,10 +162,10 @@ class Stream:
             raise looks_binary(name)
         return len(self._reader.read(len(self._raw_head) - len(self.head)))
 
-    def _skip_partial_line(self, span: Span) -> None:
-        """Leave the line that starts before the span to the span before."""
-        self.position = span.start - 1  # where `open_stream` began: a line may start at the span's first byte
-        while self.position < span.stop and (piece := self._reader.readline(_BUFFER_BYTES)):
+    def _skip_partial_line(self, part: FilePart) -> None:
+        """Leave the line that starts before the part to the part before."""
+        self.position = part.start - 1  # where `open_stream` began: a line may start at the part's first byte
+        while self.position < part.stop and (piece := self._reader.readline(_BUFFER_BYTES)):
             self.position += len(piece)
             if piece.endswith(b"\n"):
                 return
@@ -197,7 +197,7 @@ def open_stream(source: Source) -> Iterator[Stream]:
         file_layer = stack.enter_context(
             ByteLayer(file, lambda error: _input_failure(name, error), close_inner=not source.is_stdin)
         )
-        codec = None if source.span else source.codec or sniff_codec(file_layer)  # spans are of plain files
+        codec = None if source.part else source.codec or sniff_codec(file_layer)  # parts are of plain files
         data_layer = file_layer if codec is None else stack.enter_context(decompressed(file_layer, codec, name))
         yield Stream(source, codec, file_layer, data_layer)
         if isinstance(file, RemoteStream):
@@ -260,17 +260,17 @@ def open_file(source: Source, *, seekable: bool = False) -> BinaryIO:
     CorpusError
         When it cannot be opened.
     """
-    begins_inside = source.span is not None and source.span.is_inner
+    begins_inside = source.part is not None and source.part.is_inner
     if source.remote is not None:
         stream = RemoteStream(source.remote, source.size, seekable=seekable or begins_inside)
-        if source.span and begins_inside:
-            stream.seek(source.span.start - 1)
+        if source.part and begins_inside:
+            stream.seek(source.part.start - 1)
         return cast("BinaryIO", stream)
     if source.path is not None:
         try:
             file = cast("BinaryIO", source.path.open("rb", buffering=0))
-            if source.span and begins_inside:
-                file.seek(source.span.start - 1)
+            if source.part and begins_inside:
+                file.seek(source.part.start - 1)
         except OSError as error:
             raise CorpusError(_input_failure(shown(source.name), error)) from None
         return file
@@ -300,7 +300,7 @@ def count_line_feeds(source: Source, stop: int) -> int:
         When the file cannot be read.
     """
     n = 0
-    with open_stream(replace(source, span=Span(0, stop, "text"))) as stream:
+    with open_stream(replace(source, part=FilePart(0, stop, "text"))) as stream:
         for chunk in stream.chunks(stop):
             n += chunk.count(b"\n")
     return n

@@ -1,12 +1,16 @@
 """A run of documents as UTF-8 in one buffer, so that fast code never makes an object per document."""
 
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
 
 _MANY = 256
+_SEED = 2
+"""One whose folds of IMDB are typical: 8 significant axes, where seven seeds gave 7, 8 (four times), 9 and 11."""
 
 
 class Texts(Sequence[str]):
@@ -227,3 +231,9 @@ def _end_to_end(pieces: list[bytes]) -> tuple[bytes, NDArray[np.int64], NDArray[
     sizes = np.fromiter(map(len, pieces), np.int64, len(pieces))
     ends = np.cumsum(sizes)
     return b"".join(pieces), ends - sizes, ends
+
+
+def digests_of(keys: list[bytes]) -> NDArray[np.uint64]:
+    """64-bit XXH3 digest of each key, shape (n_keys,); what decides folds, so that it must never change."""
+    # Hashing a short text costs what the call costs, and holds the interpreter's lock: XXH3 is made for that.
+    return np.fromiter(map(xxh3_64_intdigest, keys, repeat(_SEED)), np.uint64, len(keys))

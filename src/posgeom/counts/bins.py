@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.counts.count_entries import Entries, sum_entries
+from posgeom.counts.count_entries import CountEntries, sum_count_entries
 from posgeom.errors import CountsError
 from posgeom.messages import shown
 
@@ -61,8 +61,8 @@ class Bins:
 
     def binned(
         self, fold: NDArray[np.int64], position: NDArray[np.int64], token: NDArray[np.int64], count: NDArray[np.int64]
-    ) -> Entries:
-        """Entries by (fold, bin centre, token), from those by (fold, position, token).
+    ) -> CountEntries:
+        """CountEntries by (fold, bin centre, token), from those by (fold, position, token).
 
         Parameters
         ----------
@@ -70,10 +70,10 @@ class Bins:
 
         Returns
         -------
-        Entries
+        CountEntries
         """
         which = np.searchsorted(np.array(self.edges), position, side="right") - 1
-        return sum_entries(fold, self.centres[which], token, count)
+        return sum_count_entries(fold, self.centres[which], token, count)
 
 
 def _uniform(n_positions: int, n_bins: int) -> list[int]:

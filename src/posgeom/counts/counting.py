@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from posgeom.corpus.documents import FOLD_BY, DocumentBatch, ReadOptions
-from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources, total_bytes
 from posgeom.corpus.texts import Texts
 from posgeom.corpus.urls import public_name
 from posgeom.counts.cluster.options import ClusterOptions
 from posgeom.counts.null_corpora import NullKind
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.counts.tallying import CountSettings, count_batches
+from posgeom.counts.tallying import CountSettings, count_batches, count_sources
 from posgeom.errors import CorpusError, CountsError
 from posgeom.messages import shown
 from posgeom.progress import ProgressHook, silent
@@ -174,47 +173,6 @@ def _check_engine(engine: str, cluster: ClusterOptions) -> None:
                 f"got {name.replace('_', ' ')}, which means nothing to the local engine: leave it out, or add --engine"
                 " dask"
             )
-
-
-def count_sources(
-    sources: Sequence[Source],
-    options: ReadOptions,
-    tokenizer: Tokenizer,
-    settings: CountSettings,
-    *,
-    on_progress: Callable[[int], None] | None = None,
-) -> PositionCounts:
-    """Count the documents of sources already found, of which there may be none.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        Whole files, or spans of them.
-    options : ReadOptions
-        How to read them.
-    tokenizer : Tokenizer
-        For an open vocabulary a new one, since it keeps the words it has seen.
-    settings : CountSettings
-    on_progress : callable, optional
-        As in `read_sources`.
-
-    Returns
-    -------
-    PositionCounts
-        Without `sources`, and perhaps without documents or tokens; see `named`.
-
-    Raises
-    ------
-    CorpusError
-        When a file cannot be read.
-    CountsError
-        When the sizes are impossible.
-    EngineError
-        When the tokenizer's engine proves wrong, and all is to be counted afresh on the reference.
-    TokenizerError
-        When the tokenizer cannot be applied.
-    """
-    return count_batches(read_sources(sources, options, on_progress=on_progress), tokenizer, settings)
 
 
 def named(counts: PositionCounts, sources: Sequence[str]) -> PositionCounts:

@@ -1,18 +1,14 @@
 """Which fold a document belongs to: a hash of its text, of the value of a column, or of its row."""
 
 from collections.abc import Iterable
-from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
-from xxhash import xxh3_64_intdigest
 
-from posgeom.corpus.texts import Texts
+from posgeom.corpus.texts import Texts, digests_of
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """The step of SplitMix64, whose output function is `mixed`."""
-_SEED = 2
-"""One whose folds of IMDB are typical: 8 significant axes, where seven seeds gave 7, 8 (four times), 9 and 11."""
 
 
 def text_digests(texts: Texts) -> NDArray[np.uint64]:
@@ -88,18 +84,3 @@ def folds_of(digests: NDArray[np.uint64], n_folds: int) -> NDArray[np.int64]:
         Folds in ``[0, n_folds)``.
     """
     return (digests % np.uint64(n_folds)).astype(np.int64)
-
-
-def digests_of(keys: list[bytes]) -> NDArray[np.uint64]:
-    """64-bit XXH3 digest of each key.
-
-    Parameters
-    ----------
-    keys : list of bytes
-
-    Returns
-    -------
-    ndarray of uint64, shape (n_keys,)
-    """
-    # Hashing a short text costs what the call costs, and holds the interpreter's lock: XXH3 is made for that.
-    return np.fromiter(map(xxh3_64_intdigest, keys, repeat(_SEED)), np.uint64, len(keys))

@@ -1,17 +1,12 @@
 """Whether near-duplicates stand in several folds, where cross-validation takes them for agreement of the corpus."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from posgeom.counts.shingles import SEVERAL, Passages
+from posgeom.counts.position_counts import PositionCounts
+from posgeom.counts.shingles import SEVERAL, Shingles
 from posgeom.messages import shown
-
-if TYPE_CHECKING:
-    from posgeom.counts.position_counts import PositionCounts
 
 LEAK_SHARE = 0.05
 """Share of passages in several folds, less two standard errors, from which on a note says so: IMDB's reviews have a
@@ -21,7 +16,7 @@ MAX_CHANCE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class SharedPassages:
+class SharedShingles:
     """How much of the corpus stands in a document of another fold too.
 
     Attributes
@@ -56,7 +51,7 @@ class SharedPassages:
         return self.share - 2 * (self.standard_error or 0) > LEAK_SHARE and self.by_chance < MAX_CHANCE
 
 
-def shared_passages(counts: PositionCounts) -> SharedPassages | None:
+def shared_shingles(counts: PositionCounts) -> SharedShingles | None:
     """How much of the corpus stands in a document of another fold too.
 
     Parameters
@@ -65,15 +60,15 @@ def shared_passages(counts: PositionCounts) -> SharedPassages | None:
 
     Returns
     -------
-    SharedPassages or None
+    SharedShingles or None
         None where it is not known: no document is as long as a passage, or the counts hold no sample.
     """
-    sample = counts.passages
+    sample = counts.shingles
     if sample is None or not sample.hashes.size:
         return None
     frequency = np.bincount(np.searchsorted(counts.distinct_tokens, counts.token), counts.count) / counts.n_tokens
     share, error = _ratio(sample)
-    return SharedPassages(
+    return SharedShingles(
         share=share,
         standard_error=error,
         length=sample.length,
@@ -95,7 +90,7 @@ def leak_note(counts: PositionCounts) -> str | None:
     str or None
         None where there is nothing to say.
     """
-    shared = shared_passages(counts)
+    shared = shared_shingles(counts)
     if shared is None or not shared.is_leak:
         return None
     has_groups = counts.grouped_by not in (None, "row")
@@ -108,7 +103,7 @@ def leak_note(counts: PositionCounts) -> str | None:
     )
 
 
-def _ratio(sample: Passages) -> tuple[float, float | None]:
+def _ratio(sample: Shingles) -> tuple[float, float | None]:
     """Shared passages over all of them, each counted once a document, and the standard error of this ratio."""
     n = sample.documents.astype(np.float64)
     shared = np.where(sample.folds == SEVERAL, n, 0)
@@ -121,6 +116,6 @@ def _ratio(sample: Passages) -> tuple[float, float | None]:
     return share, float(np.sqrt(((shared - share * n) ** 2).sum()) / n.sum())
 
 
-def _median_documents(sample: Passages) -> int | None:
+def _median_documents(sample: Shingles) -> int | None:
     n = np.sort(sample.documents[sample.folds == SEVERAL])
     return int(n[np.searchsorted(np.cumsum(n), n.sum() / 2)]) if n.size else None

@@ -8,20 +8,21 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 import scipy  # not its parts: they load when first used, so that importing the package stays quick
 from numpy.typing import NDArray
 
 from posgeom.counts.bins import Bins, make_bins
-from posgeom.counts.copies import KeySample
-from posgeom.counts.count_entries import Entries
-from posgeom.counts.merging import merged
+from posgeom.counts.count_entries import CountEntries, check_form, check_values, sum_count_entries, union_vocabulary
+from posgeom.counts.key_sample import KeySample
 from posgeom.counts.null_corpora import NullKind
-from posgeom.counts.shingles import Passages
+from posgeom.counts.shingles import Shingles
 from posgeom.errors import CountsError
 from posgeom.tokenize.tokenizers import CODE_POINTS, TokenizerIdentity
+
+Sample = TypeVar("Sample", Shingles, KeySample)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,7 @@ class PositionCounts:
         Positions that a sequence had to take, special tokens included, to be counted; None where all were.
     short_documents : int
         Documents that were left out for that.
-    passages : Passages or None
+    shingles : Shingles or None
         A sample of runs of tokens, which tells whether folds share text; None where it was not taken.
     copies : KeySample or None
         A sample of the texts of documents that are not empty, which tells how many are copies; where a column decides
@@ -93,15 +94,13 @@ class PositionCounts:
     null_kind: NullKind | None = None
     min_length: int | None = None
     short_documents: int = 0
-    passages: Passages | None = None
+    shingles: Shingles | None = None
     copies: KeySample | None = None
     fold_values: KeySample | None = None
     bins: Bins | None = None
 
     def __post_init__(self) -> None:
-        arrays = (self.fold, self.position, self.token, self.count)
-        if any(a.ndim != 1 or a.dtype != np.int64 for a in arrays) or len({a.size for a in arrays}) != 1:
-            raise CountsError("fold, position, token and count must be one-dimensional int64 arrays of one length")
+        check_form(self.fold, self.position, self.token, self.count)
         if not 1 <= self.n_positions < 2**31 or self.n_folds < 1:
             raise CountsError(f"got {self.n_positions} positions and {self.n_folds} folds: both must be at least 1")
         if int(self.documents.min()) < 0 or not 0 <= self.empty_documents <= self.n_documents:
@@ -113,16 +112,8 @@ class PositionCounts:
         self._check_selection()
         if not self.fold.size:
             return
-        for name, array, bound in (
-            ("fold", self.fold, self.n_folds),
-            ("position", self.position, self.n_positions),
-            ("token", self.token, self._token_bound),
-        ):
-            if int(array.min()) < 0 or int(array.max()) >= bound:
-                raise CountsError(f"{name} {int(array.max())} is out of range: expected 0 to {bound - 1}")
-        if int(self.count.min()) < 1:
-            raise CountsError(f"a count is {int(self.count.min())}: counts are at least 1")
-        self._check_order()
+        bounds = (self.n_folds, self.n_positions, self._token_bound)
+        check_values(self.fold, self.position, self.token, self.count, bounds)
         at_most = self.documents[:, None] * (1 if self.bins is None else self.bins.widths)
         if (self.depth_by_fold[:, self.grid] > at_most).any():
             raise CountsError("a position has more tokens than there are documents")
@@ -137,21 +128,6 @@ class PositionCounts:
             raise CountsError(f"got minimum length {self.min_length} and {self.short_documents} documents below it")
         if self.bins is not None and self.bins.edges[-1] != self.n_positions:
             raise CountsError(f"bins end at {self.bins.edges[-1]}, not at n = {self.n_positions}")
-
-    def _check_order(self) -> None:
-        keys = self.fold * self.n_positions
-        keys += self.position
-        if self.n_folds * self.n_positions * self._token_bound < 2**63:
-            keys *= self._token_bound
-            keys += self.token
-            if (keys[1:] > keys[:-1]).all():
-                return
-        steps = np.diff(self.fold * self.n_positions + self.position)
-        within = np.diff(self.token)[steps == 0]
-        if (steps < 0).any() or (within < 0).any():
-            raise CountsError("entries are not sorted by (fold, position, token)")
-        if (within == 0).any():
-            raise CountsError("an entry (fold, position, token) occurs twice")
 
     def _check_null(self) -> None:
         if (self.null_seed is None) != (not self.null):
@@ -234,7 +210,7 @@ class PositionCounts:
     @cached_property
     def depth_by_fold(self) -> NDArray[np.int64]:
         """Sequences of each fold with a token at each position, shape (n_folds, n_positions); tokens of a bin."""
-        # Entries are sorted by cell: the depth of a cell is a difference of running totals.
+        # CountEntries are sorted by cell: the depth of a cell is a difference of running totals.
         totals = np.concatenate([[0], np.cumsum(self.count)])
         cells = self.fold * self.n_positions + self.position
         bounds = np.searchsorted(cells, np.arange(self.n_folds * self.n_positions + 1))
@@ -254,7 +230,7 @@ class PositionCounts:
         shape = (self.n_positions, int(self.distinct_tokens.size))
         bounds = np.searchsorted(self.fold, np.arange(self.n_folds + 1))
         rows = np.arange(self.n_positions + 1)
-        # Entries are sorted by position and token, which is the order of a CSR matrix.
+        # CountEntries are sorted by position and token, which is the order of a CSR matrix.
         return [
             scipy.sparse.csr_array(
                 (self.count[a:b], columns[a:b], np.searchsorted(self.position[a:b], rows)), shape=shape
@@ -270,7 +246,7 @@ class PositionCounts:
         return total
 
     def with_null(
-        self, null: Sequence[Entries], seed: int, *, kind: NullKind = "permute", check: bool = True
+        self, null: Sequence[CountEntries], seed: int, *, kind: NullKind = "permute", check: bool = True
     ) -> PositionCounts:
         """These counts together with those of null corpora.
 
@@ -292,7 +268,7 @@ class PositionCounts:
         parts = []
         for entries in null:
             fields: dict[str, Any] = dict(zip(("fold", "position", "token", "count"), entries, strict=True))
-            fields |= {"passages": None, "copies": None, "fold_values": None}
+            fields |= {"shingles": None, "copies": None, "fold_values": None}
             parts.append(replace(self, **fields) if check else self._relabelled(**fields))
         together = self._relabelled(null=tuple(parts), null_seed=seed, null_kind=kind)
         if check:
@@ -368,4 +344,65 @@ class PositionCounts:
         CountsError
             When context length, bins, minimum length, folds, null corpora or tokenizer differ.
         """
-        return merged(self, *others)
+        parts = (self, *others)
+        for other in others:
+            self._check_alike(other)
+        vocabulary, token = union_vocabulary([(p.vocabulary, p.token) for p in parts])
+        fold, position, token, count = sum_count_entries(
+            np.concatenate([p.fold for p in parts]),
+            np.concatenate([p.position for p in parts]),
+            token,
+            np.concatenate([p.count for p in parts]),
+        )
+        return replace(
+            self,
+            fold=fold,
+            position=position,
+            token=token,
+            count=count,
+            documents=np.sum([p.documents for p in parts], axis=0, dtype=np.int64),
+            empty_documents=sum(p.empty_documents for p in parts),
+            vocabulary=vocabulary,
+            sources=tuple(s for p in parts for s in p.sources),
+            columns=tuple(dict.fromkeys(c for p in parts for c in p.columns)),
+            engines=tuple(dict.fromkeys(e for p in parts for e in p.engines)),
+            engine_notes=tuple(dict.fromkeys(e for p in parts for e in p.engine_notes)),
+            null=tuple(first.merge(*rest) for first, *rest in zip(*(p.null for p in parts), strict=True)),
+            short_documents=sum(p.short_documents for p in parts),
+            shingles=_sum_of([p.shingles for p in parts]),
+            copies=_sum_of([p.copies for p in parts]),
+            fold_values=_sum_of([p.fold_values for p in parts]),
+        )
+
+    def _check_alike(self, other: PositionCounts) -> None:
+        mine, theirs = self._settings(), other._settings()
+        for what, value in mine.items():
+            if value != theirs[what]:
+                raise CountsError(
+                    f"cannot merge counts with {what} {value!r} and {theirs[what]!r}: count both with the same settings"
+                )
+        if not self.tokenizer.matches(other.tokenizer):
+            raise CountsError(
+                f"cannot merge counts of different tokenizers ({self.tokenizer.name!r}, {other.tokenizer.name!r}): "
+                "count both with the same one"
+            )
+
+    def _settings(self) -> dict[str, object]:
+        """What must be the same for counts to be added up, beside the tokenizer, by its name in messages."""
+        return {
+            "context length n": self.n_positions,
+            "bins": None if self.bins is None else self.bins.spec,
+            "bin edges": None if self.bins is None else self.bins.edges,
+            "minimum length": self.min_length,
+            "number of folds": self.n_folds,
+            "folds by": "text" if self.grouped_by is None else self.grouped_by,
+            "number of null replicates": len(self.null),
+            "kind of the null replicates": self.null_kind if self.null else None,
+            "seed of the null replicates": self.null_seed,
+        }
+
+
+def _sum_of(samples: Sequence[Sample | None]) -> Sample | None:
+    """The sample of all; None where one was not taken, since nothing is known of all then."""
+    known = [sample for sample in samples if sample is not None]
+    return known[0].merge(*known[1:]) if len(known) == len(samples) else None

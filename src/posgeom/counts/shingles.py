@@ -1,6 +1,6 @@
-"""Passages: a small sample of the runs of tokens in documents, and whether documents of several folds hold them.
+"""Shingles: a small sample of the runs of tokens in documents, and whether documents of several folds hold them.
 
-The sample is of the passages with the smallest hashes (bottom-k sampling), so that it is the same whatever the order
+The sample is of the shingles with the smallest hashes (bottom-k sampling), so that it is the same whatever the order
 of the documents, batches, threads and partitions, and samples of parts add up to the sample of the whole.
 """
 
@@ -14,9 +14,9 @@ from posgeom.errors import CountsError
 from posgeom.tokenize.tokenizers import TokenizerIdentity
 
 SAMPLE_SIZE = 1024
-"""Distinct passages that are kept."""
+"""Distinct shingles that are kept."""
 SEVERAL = -1
-"""Stands for the fold of a passage that documents of several folds hold."""
+"""Stands for the fold of a shingle that documents of several folds hold."""
 
 _TOKENS, _CHARACTERS, _FEW_TOKENS = 12, 48, 1000
 _BASE, _INCREMENT, _ODD = 0x915F77F5, 0x632BE5AB, 0x9E3779B1
@@ -27,8 +27,8 @@ _TOKENS_AT_ONCE = 1 << 16  # what is worked on stays in the processor's cache
 _TRIED_AT_FIRST = 8 * SAMPLE_SIZE
 
 
-def passage_length(identity: TokenizerIdentity) -> int:
-    """How many tokens make a passage: too many to meet again by chance, or as a phrase that everyone uses.
+def shingle_length(identity: TokenizerIdentity) -> int:
+    """How many tokens make a shingle: too many to meet again by chance, or as a phrase that everyone uses.
 
     Parameters
     ----------
@@ -44,13 +44,13 @@ def passage_length(identity: TokenizerIdentity) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Passages:
-    """The passages with the smallest hashes, at most `SAMPLE_SIZE` of them.
+class Shingles:
+    """The shingles with the smallest hashes, at most `SAMPLE_SIZE` of them.
 
     Attributes
     ----------
     length : int
-        Tokens of a passage.
+        Tokens of a shingle.
     hashes : ndarray of uint64, shape (k,)
         Increasing.
     documents : ndarray of int64, shape (k,)
@@ -66,16 +66,16 @@ class Passages:
 
     def __post_init__(self) -> None:
         if not 0 <= self.hashes.size == self.documents.size == self.folds.size <= SAMPLE_SIZE or self.length < 1:
-            raise CountsError("the sample of passages has arrays of several lengths, or too long ones")
+            raise CountsError("the sample of shingles has arrays of several lengths, or too long ones")
         if (self.hashes[1:] <= self.hashes[:-1]).any() or (self.documents < 1).any() or (self.folds < SEVERAL).any():
-            raise CountsError("the sample of passages is not sorted, or holds numbers that are too small")
+            raise CountsError("the sample of shingles is not sorted, or holds numbers that are too small")
 
     def __repr__(self) -> str:
-        return f"<Passages: {self.hashes.size:,} of {self.length} tokens>"
+        return f"<Shingles: {self.hashes.size:,} of {self.length} tokens>"
 
     @property
     def is_full(self) -> bool:
-        """Whether there may be more passages than these."""
+        """Whether there may be more shingles than these."""
         return self.hashes.size == SAMPLE_SIZE
 
     @property
@@ -83,17 +83,17 @@ class Passages:
         """Largest hash that can still be part of the sample."""
         return int(self.hashes[-1]) if self.is_full else _ALL
 
-    def merge(self, *others: "Passages") -> "Passages":
+    def merge(self, *others: "Shingles") -> "Shingles":
         """The sample of several sets of documents together.
 
         Parameters
         ----------
-        *others : Passages
+        *others : Shingles
             Of the same length.
 
         Returns
         -------
-        Passages
+        Shingles
         """
         parts = (self, *others)
         hashes = np.concatenate([part.hashes for part in parts])
@@ -104,7 +104,7 @@ class Passages:
         return _summed(self.length, hashes, documents, folds)
 
 
-def no_passages(length: int) -> Passages:
+def no_shingles(length: int) -> Shingles:
     """The sample of no documents.
 
     Parameters
@@ -113,18 +113,18 @@ def no_passages(length: int) -> Passages:
 
     Returns
     -------
-    Passages
+    Shingles
     """
-    return Passages(length, np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.int64))
+    return Shingles(length, np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.int64))
 
 
-def sample_passages(
+def sample_shingles(
     keys: NDArray[np.uint64],
     lengths: NDArray[np.int64],
     folds: NDArray[np.int64],
     length: int,
     bound: int = _ALL,
-) -> Passages:
+) -> Shingles:
     """The sample of some documents.
 
     Parameters
@@ -134,28 +134,28 @@ def sample_passages(
     lengths, folds : ndarray of int64, shape (n_documents,)
         Tokens of each document, and its fold.
     length : int
-        Tokens of a passage.
+        Tokens of a shingle.
     bound : int
-        Passages with a larger hash are left out: a sample that is full already has no place for them.
+        Shingles with a larger hash are left out: a sample that is full already has no place for them.
 
     Returns
     -------
-    Passages
+    Shingles
     """
     if keys.size < length:
-        return no_passages(length)
+        return no_shingles(length)
     ends = np.cumsum(lengths)
     # Before there is a full sample much is below the bound; the smallest hashes alone usually fill one.
     tried = min(bound, _ALL * _TRIED_AT_FIRST // keys.size)
     while True:
-        passages = _sampled(*_small_hashes(keys, length, tried), ends, folds, length)
-        if passages.is_full or tried == bound:
-            return passages
+        shingles = _sampled(*_small_hashes(keys, length, tried), ends, folds, length)
+        if shingles.is_full or tried == bound:
+            return shingles
         tried = min(bound, 8 * tried)
 
 
 def _small_hashes(keys: NDArray[np.uint64], length: int, bound: int) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Where passages with a hash up to a bound start, whatever documents they lie in, and their hashes."""
+    """Where shingles with a hash up to a bound start, whatever documents they lie in, and their hashes."""
     places, found = [], []
     for start in range(0, keys.size - length + 1, _TOKENS_AT_ONCE):
         high = _high_bits(keys[start : start + _TOKENS_AT_ONCE + length - 1], length)
@@ -175,13 +175,13 @@ def _sampled(
     ends: NDArray[np.int64],
     folds: NDArray[np.int64],
     length: int,
-) -> Passages:
+) -> Shingles:
     document = np.searchsorted(ends, places, side="right")
     inside = places + length <= ends[document]
     found, document = hashes[inside], document[inside]
     order = np.lexsort((document, found))
     found, document = found[order], document[order]
-    first = np.ones(found.size, np.bool_)  # of its document, which may hold a passage several times
+    first = np.ones(found.size, np.bool_)  # of its document, which may hold a shingle several times
     first[1:] = (found[1:] != found[:-1]) | (document[1:] != document[:-1])
     found, document = found[first], document[first]
     return _summed(length, found, np.ones(found.size, np.int64), folds[document])
@@ -195,7 +195,7 @@ def _powers(base: int) -> NDArray[np.uint32]:
 
 
 def _high_bits(keys: NDArray[np.uint64], length: int) -> NDArray[np.uint32]:
-    """Hash of the passage that starts at each token, from 32 bits of its tokens: a polynomial modulo 2^32, mixed."""
+    """Hash of the shingle that starts at each token, from 32 bits of its tokens: a polynomial modulo 2^32, mixed."""
     # A difference of running sums of key x base^place, times base^-place; narrow, so that all of it is vectorised.
     n_places = keys.size - length + 1
     terms = keys.astype(np.uint32)
@@ -212,7 +212,7 @@ def _high_bits(keys: NDArray[np.uint64], length: int) -> NDArray[np.uint32]:
 
 
 def _low_bits(keys: NDArray[np.uint64], places: NDArray[np.int64], length: int) -> NDArray[np.uint64]:
-    """Another 32 bits of the hash of the passages at some places, from all bits of their tokens."""
+    """Another 32 bits of the hash of the shingles at some places, from all bits of their tokens."""
     total = np.zeros(places.size, np.uint64)
     for i in range(length):
         total *= np.uint64(_WIDE_BASE)
@@ -222,14 +222,14 @@ def _low_bits(keys: NDArray[np.uint64], places: NDArray[np.int64], length: int) 
 
 def _summed(
     length: int, hashes: NDArray[np.uint64], documents: NDArray[np.int64], folds: NDArray[np.int64]
-) -> Passages:
+) -> Shingles:
     """Add up what is sorted by hash, and keep the smallest hashes."""
     if not hashes.size:
-        return no_passages(length)
+        return no_shingles(length)
     starts = np.concatenate([[0], np.flatnonzero(hashes[1:] != hashes[:-1]) + 1])
     low, high = np.minimum.reduceat(folds, starts), np.maximum.reduceat(folds, starts)
     kept = slice(SAMPLE_SIZE)
-    return Passages(
+    return Shingles(
         length,
         hashes[starts][kept],
         np.add.reduceat(documents, starts)[kept],

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from posgeom.corpus.documents import COUNTS_KEY, column_spec
 from posgeom.counts.bins import Bins
-from posgeom.counts.copies import KeySample
-from posgeom.counts.count_entries import Entries
+from posgeom.counts.count_entries import CountEntries
+from posgeom.counts.key_sample import KeySample
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.counts.shingles import Passages
+from posgeom.counts.shingles import Shingles
 from posgeom.errors import CountsError
 from posgeom.messages import one_line, shown
 from posgeom.tokenize.tokenizers import TokenizerIdentity
@@ -87,7 +87,7 @@ def write_counts_to(stream: BinaryIO, counts: PositionCounts, metadata: Mapping[
         "min_length": counts.min_length,
         "short_documents": counts.short_documents,
         "bins": None if counts.bins is None else asdict(counts.bins),
-        "passages": None if counts.passages is None else _passages_header(counts.passages),
+        "shingles": None if counts.shingles is None else _shingles_header(counts.shingles),
         "copies": _keys_header(counts.copies),
         "fold_values": _keys_header(counts.fold_values),
     }
@@ -180,7 +180,7 @@ def read_counts_from(stream: BinaryIO, name: str) -> tuple[PositionCounts, dict[
 def _updated(header: dict[str, Any]) -> dict[str, Any]:
     """What a file of the schema before holds, in this one: null corpora were permuted, folds by text or by a column."""
     column = _field(header, "grouped_by", str | None)
-    added = {"null_kind": "permute", "copies": None, "fold_values": None}
+    added = {"null_kind": "permute", "copies": None, "fold_values": None, "shingles": header["passages"]}
     return {**added, **header, "grouped_by": None if column is None else column_spec(column)}
 
 
@@ -226,7 +226,7 @@ def _from_table(table: "pa.Table", header: dict[str, Any]) -> PositionCounts:
         min_length=_field(header, "min_length", int | None),
         short_documents=_field(header, "short_documents", int),
         bins=_bins(_field(header, "bins", dict | None)),
-        passages=_passages(_field(header, "passages", dict | None)),
+        shingles=_shingles(_field(header, "shingles", dict | None)),
         copies=_keys(_field(header, "copies", dict | None)),
         fold_values=_keys(_field(header, "fold_values", dict | None)),
     )
@@ -241,19 +241,19 @@ def _bins(header: dict[str, Any] | None) -> Bins | None:
     return Bins(_field(header, "kind", str), tuple(_list(header, "edges", int)))
 
 
-def _passages_header(passages: Passages) -> dict[str, Any]:
+def _shingles_header(shingles: Shingles) -> dict[str, Any]:
     return {
-        "length": passages.length,
-        "hashes": passages.hashes.tolist(),
-        "documents": passages.documents.tolist(),
-        "folds": passages.folds.tolist(),
+        "length": shingles.length,
+        "hashes": shingles.hashes.tolist(),
+        "documents": shingles.documents.tolist(),
+        "folds": shingles.folds.tolist(),
     }
 
 
-def _passages(header: dict[str, Any] | None) -> Passages | None:
+def _shingles(header: dict[str, Any] | None) -> Shingles | None:
     if header is None:
         return None
-    return Passages(
+    return Shingles(
         _field(header, "length", int),
         np.array(_list(header, "hashes", int), np.uint64),
         np.array(_list(header, "documents", int), np.int64),
@@ -273,8 +273,8 @@ def _keys(header: dict[str, Any] | None) -> KeySample | None:
     )
 
 
-def _parts(table: "pa.Table", n_null: int) -> list[Entries]:
-    """Entries of the corpus, then of each null corpus."""
+def _parts(table: "pa.Table", n_null: int) -> list[CountEntries]:
+    """CountEntries of the corpus, then of each null corpus."""
     fold, position, token, count = (_integers(table, name) for name in _COLUMNS)
     if not n_null:
         return [(fold, position, token, count)]

@@ -2,7 +2,7 @@
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import get_args
@@ -10,14 +10,16 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.corpus.documents import DocumentBatch
+from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.reading import read_sources
+from posgeom.corpus.sources import Source
 from posgeom.counts.accumulator import Accumulator, Keys, key_type
-from posgeom.counts.copies import KeySample, sample_keys
-from posgeom.counts.count_entries import Entries, sum_entries
+from posgeom.counts.count_entries import CountEntries, sum_count_entries
 from posgeom.counts.folds import folds_of, group_digests, mixed, row_digests, text_digests
+from posgeom.counts.key_sample import KeySample, sample_keys
 from posgeom.counts.null_corpora import NullKind, null_tokens
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.counts.shingles import Passages, no_passages, passage_length, sample_passages
+from posgeom.counts.shingles import Shingles, no_shingles, sample_shingles, shingle_length
 from posgeom.errors import CorpusError, CountsError
 from posgeom.messages import shown
 from posgeom.tokenize.engines.base import EngineError
@@ -119,10 +121,22 @@ class _Tally:
     documents: NDArray[np.int64]
     empty_documents: int
     short_documents: int
-    passages: Passages
+    shingles: Shingles
     copies: KeySample
     fold_values: KeySample
     column: str | None
+
+
+def count_sources(
+    sources: Sequence[Source],
+    options: ReadOptions,
+    tokenizer: Tokenizer,
+    settings: CountSettings,
+    *,
+    on_progress: Callable[[int], None] | None = None,
+) -> PositionCounts:
+    """Count the documents of sources already found, as `count_batches` does; an open vocabulary needs a new tokenizer."""
+    return count_batches(read_sources(sources, options, on_progress=on_progress), tokenizer, settings)
 
 
 def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settings: CountSettings) -> PositionCounts:
@@ -155,7 +169,7 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
     accumulators = [Accumulator(n_keys, capacity) for _ in range(n_corpora)]
     documents = np.zeros(settings.n_folds, np.int64)
     empty_documents = short_documents = 0
-    passages = no_passages(passage_length(tokenizer.identity))
+    shingles = no_shingles(shingle_length(tokenizer.identity))
     copies = fold_values = sample_keys(np.empty(0, np.uint64))
     columns: dict[str, None] = {}
 
@@ -169,7 +183,7 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
 
     def tally(work: _Work) -> _Tally:
         # Samples that have grown meanwhile would only let the batch leave out more of its own at once.
-        return _tally(work, tokenizer, settings, passages, (copies.bound, fold_values.bound))
+        return _tally(work, tokenizer, settings, shingles, (copies.bound, fold_values.bound))
 
     n_workers = settings.workers or os.cpu_count() or 1
     for part in _in_threads(tally, hashed(), n_workers):
@@ -178,7 +192,7 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
         documents += part.documents
         empty_documents += part.empty_documents
         short_documents += part.short_documents
-        passages = passages.merge(part.passages)
+        shingles = shingles.merge(part.shingles)
         copies, fold_values = copies.merge(part.copies), fold_values.merge(part.fold_values)
         if part.column is not None:
             columns[part.column] = None
@@ -187,7 +201,7 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
     words, vocabulary = tokenizer.vocabulary(), None
     if words is not None:
         vocabulary, number = _sorted_vocabulary(words, counts[2])
-        counts, *null = [sum_entries(f, p, number[t], c) for f, p, t, c in (counts, *null)]
+        counts, *null = [sum_count_entries(f, p, number[t], c) for f, p, t, c in (counts, *null)]
     result = PositionCounts(
         *counts,
         n_positions=settings.n_positions,
@@ -201,14 +215,14 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
         engine_notes=() if tokenizer.engine_note is None else (tokenizer.engine_note,),
         min_length=settings.min_length,
         short_documents=short_documents,
-        passages=passages,
+        shingles=shingles,
         copies=copies,
         fold_values=None if settings.grouped_by in (None, "row") else fold_values,
     )
     return result.with_null(null, settings.seed, kind=settings.null_kind, check=False) if null else result
 
 
-def _entries(accumulator: Accumulator, tokenizer: Tokenizer, settings: CountSettings) -> Entries:
+def _entries(accumulator: Accumulator, tokenizer: Tokenizer, settings: CountSettings) -> CountEntries:
     keys, counts = accumulator.result()
     # The keys are sorted: where each cell (fold, position) begins is looked up, instead of dividing every key.
     cells = np.arange(settings.n_folds * settings.n_positions)
@@ -219,7 +233,7 @@ def _entries(accumulator: Accumulator, tokenizer: Tokenizer, settings: CountSett
 
 
 def _tally(
-    work: _Work, tokenizer: Tokenizer, settings: CountSettings, so_far: Passages, bounds: tuple[int, int]
+    work: _Work, tokenizer: Tokenizer, settings: CountSettings, so_far: Shingles, bounds: tuple[int, int]
 ) -> _Tally:
     batch, digests, deciding, folds = work.batch, work.digests, work.deciding, work.folds
     texts, n = batch.documents, settings.n_positions
@@ -266,7 +280,7 @@ def _tally(
         documents=np.bincount(folds, minlength=settings.n_folds).astype(np.int64),
         empty_documents=int((tokens.lengths == 0).sum()),
         short_documents=len(texts) - folds.size,
-        passages=sample_passages(
+        shingles=sample_shingles(
             tokenizer.keys(tokens.tokens), tokens.lengths, folds, so_far.length, bound=so_far.bound
         ),
         copies=sample_keys(texts_in_values, bounds[0]),

@@ -5,7 +5,7 @@ from importlib.metadata import version
 from typing import Any
 
 from posgeom.analysis import Analysis
-from posgeom.counts.leaks import shared_passages
+from posgeom.counts.leaks import shared_shingles
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.depth_curve import DepthCurve
 from posgeom.geometry.significance import Significance
@@ -28,7 +28,7 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
         JSON-serialisable; an undefined number is None.
     """
     counts, geometry = analysis.counts, analysis.geometry
-    bins, shared = counts.bins, shared_passages(counts)
+    bins, shared = counts.bins, shared_shingles(counts)
     return {
         "schema_version": SCHEMA_VERSION,
         "software": {"name": "posgeom", "version": version("posgeom")},

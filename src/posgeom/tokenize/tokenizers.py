@@ -9,8 +9,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.corpus.texts import Texts
-from posgeom.counts.folds import digests_of
+from posgeom.corpus.texts import Texts, digests_of
 from posgeom.errors import TokenizerError
 
 CODE_POINTS = 0x110000

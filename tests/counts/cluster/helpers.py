@@ -17,12 +17,12 @@ from posgeom.counts.cluster.tasks import count_partition, merge_partials
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.tallying import CountSettings
 from posgeom.tokenize.tokenizer_files import load_tokenizer
-from tests.corpus.helpers import check_same_keys, check_same_passages
+from tests.corpus.helpers import check_same_keys, check_same_shingles
 
 Count = Callable[..., PositionCounts]
 
 
-_PLAIN: dict[str, Any] = {"null": (), "null_seed": None, "passages": None, "copies": None, "fold_values": None}
+_PLAIN: dict[str, Any] = {"null": (), "null_seed": None, "shingles": None, "copies": None, "fold_values": None}
 
 
 def assert_identical(one: PositionCounts, other: PositionCounts) -> None:
@@ -30,9 +30,9 @@ def assert_identical(one: PositionCounts, other: PositionCounts) -> None:
     assert one.checksum == other.checksum
     for null, its in zip(one.null, other.null, strict=True):
         assert_identical(null, its)
-    assert (one.passages is None) == (other.passages is None)
-    if one.passages is not None and other.passages is not None:
-        check_same_passages(one.passages, other.passages)
+    assert (one.shingles is None) == (other.shingles is None)
+    if one.shingles is not None and other.shingles is not None:
+        check_same_shingles(one.shingles, other.shingles)
     for name in ("copies", "fold_values"):
         check_same_keys(getattr(one, name), getattr(other, name))
     for mine, theirs in zip(astuple(replace(one, **_PLAIN)), astuple(replace(other, **_PLAIN)), strict=True):

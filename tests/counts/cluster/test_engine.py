@@ -11,7 +11,7 @@ from distributed import Client, LocalCluster
 
 import posgeom
 from posgeom.corpus.documents import ReadOptions
-from posgeom.counts import counting
+from posgeom.counts import tallying
 from posgeom.counts.cluster import client as dask_client
 from posgeom.counts.cluster import tasks
 from posgeom.counts.cluster.client import connected, run_tasks
@@ -216,7 +216,7 @@ def test_a_corpus_without_content_is_refused(on_cluster: Count, tmp_path: Path) 
 def test_a_file_that_changes_meanwhile_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.txt"
     path.write_text(words(50))
-    counted = counting.count_sources
+    counted = tallying.count_sources
 
     def meanwhile(*arguments: Any, **settings: Any) -> posgeom.PositionCounts:
         result = counted(*arguments, **settings)

@@ -76,7 +76,7 @@ def read_tsv(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
 def _batches(stream: Stream, options: ReadOptions, separator: str, quoted: bool) -> Iterator[DocumentBatch]:
     source = stream.source
     records = (_quoted_records if quoted else _plain_records)(stream, options, separator)
-    layout = source.span.layout if source.span else None
+    layout = source.part.layout if source.part else None
     if layout is None:
         decided = _decide(records, stream, options)
         if decided is None:

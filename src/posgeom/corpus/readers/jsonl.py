@@ -53,7 +53,7 @@ def read_jsonl(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
     """
     source = stream.source
     records = _records(stream, options)
-    layout = source.span.layout if source.span else None
+    layout = source.part.layout if source.part else None
     if layout is None:
         first = next(records, None)
         if first is None:

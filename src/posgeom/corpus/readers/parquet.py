@@ -102,8 +102,8 @@ def _batches(
     with _arrow_errors(source):
         n_rows = file.metadata.num_rows
         wanted = range(file.metadata.num_row_groups)
-        if source.span:
-            wanted = wanted[source.span.start : source.span.stop]
+        if source.part:
+            wanted = wanted[source.part.start : source.part.stop]
         start = 1 + sum(file.metadata.row_group(i).num_rows for i in range(wanted.start))
         batches = file.iter_batches(
             _rows_at_once(file.metadata, column, options), row_groups=list(wanted), columns=columns, use_threads=False

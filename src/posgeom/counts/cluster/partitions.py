@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from posgeom.corpus.documents import Format, ReadOptions
-from posgeom.corpus.file_parts import Layout, Span
+from posgeom.corpus.file_parts import FilePart, Layout
 from posgeom.corpus.readers.delimited import delimited_layout
 from posgeom.corpus.readers.jsonl import jsonl_layout
 from posgeom.corpus.readers.text import text_layout
@@ -54,7 +54,7 @@ class Partition:
     Attributes
     ----------
     sources : tuple of Source
-        Files with absolute paths, or one span of a file.
+        Files with absolute paths, or one part of a file.
     identities : tuple of FileIdentity
         One for each source.
     n_bytes : int
@@ -78,22 +78,22 @@ class Partition:
         str
             40 hexadecimal digits.
         """
-        spans = [None if source.span is None else asdict(source.span) for source in self.sources]
-        content = [settings_digest, [asdict(identity) for identity in self.identities], spans]
+        parts = [None if source.part is None else asdict(source.part) for source in self.sources]
+        content = [settings_digest, [asdict(identity) for identity in self.identities], parts]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:40]
 
     def __str__(self) -> str:
         first, *others = self.sources
         if others:
             return f"{shown(first.name)} and {len(others)} more files"
-        if first.span is None:
+        if first.part is None:
             return shown(first.name)
-        unit = "row groups" if first.span.format == "parquet" else "bytes"
-        return f"{shown(first.name)}, {unit} {first.span.start} to {first.span.stop}"
+        unit = "row groups" if first.part.format == "parquet" else "bytes"
+        return f"{shown(first.name)}, {unit} {first.part.start} to {first.part.stop}"
 
 
 def plan(sources: Sequence[Source], options: ReadOptions, size: int | None = None) -> list[Partition]:
-    """Divide a corpus: large files into spans where their format allows it, small files into groups.
+    """Divide a corpus: large files into parts where their format allows it, small files into groups.
 
     Lines of plain text, JSONL and delimited files without quotes divide at any byte, Parquet between row groups.
     Compressed files, FASTA, quoted CSV and whole files stay in one piece. A file that has changed moves few of the
@@ -195,7 +195,7 @@ def _groups(files: Sequence[Source], options: ReadOptions, target: int) -> Itera
 
 
 def _pieces(source: Source, options: ReadOptions, target: int) -> list[tuple[Source, int]]:
-    """The spans of a file with their sizes; the file itself where it is small or in one piece."""
+    """The parts of a file with their sizes; the file itself where it is small or in one piece."""
     size = source.size or 0
     whole = [(source, size)]
     if size <= target:
@@ -209,10 +209,10 @@ def _pieces(source: Source, options: ReadOptions, target: int) -> list[tuple[Sou
         layout = None if source.is_one_request else _layout(stream, format_, options)
     if layout is None:
         return whole
-    n_spans = -(-(size - layout.start) // target)
-    bounds = [layout.start + (size - layout.start) * i // n_spans for i in range(n_spans + 1)]
+    n_parts = -(-(size - layout.start) // target)
+    bounds = [layout.start + (size - layout.start) * i // n_parts for i in range(n_parts + 1)]
     return [
-        (replace(source, span=Span(start, stop, format_, layout)), stop - start)
+        (replace(source, part=FilePart(start, stop, format_, layout)), stop - start)
         for start, stop in itertools.pairwise(bounds)
     ] or whole
 
@@ -225,11 +225,11 @@ def _row_group_pieces(source: Source, options: ReadOptions, target: int) -> list
     sizes = row_group_bytes(source, options)
     for i, n_bytes in enumerate(sizes):
         if filled and filled + n_bytes > target:
-            pieces.append((replace(source, span=Span(start, i, "parquet")), filled))
+            pieces.append((replace(source, part=FilePart(start, i, "parquet")), filled))
             start, filled = i, 0
         filled += n_bytes
     if pieces:
-        pieces.append((replace(source, span=Span(start, len(sizes), "parquet")), filled))
+        pieces.append((replace(source, part=FilePart(start, len(sizes), "parquet")), filled))
     return pieces
 
 

@@ -257,8 +257,8 @@ def _digest(counts: PositionCounts) -> str:
     digest = hashlib.sha256(json.dumps([header, counts.vocabulary]).encode())
     for array in (counts.fold, counts.position, counts.token, counts.count):
         digest.update(np.ascontiguousarray(array, "<i8").data)
-    if counts.passages is not None:
-        for sampled in (counts.passages.hashes, counts.passages.documents, counts.passages.folds):
+    if counts.shingles is not None:
+        for sampled in (counts.shingles.hashes, counts.shingles.documents, counts.shingles.folds):
             digest.update(sampled.astype(sampled.dtype.newbyteorder("<")).data)
     for keys in filter(None, (counts.copies, counts.fold_values)):
         for sampled in (keys.digests, keys.documents):

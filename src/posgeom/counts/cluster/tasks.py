@@ -12,8 +12,8 @@ from posgeom.corpus.streams import count_line_feeds
 from posgeom.counts.cluster.job import Job, environment
 from posgeom.counts.cluster.partitions import Partition, identify
 from posgeom.counts.cluster.run_directory import MANIFEST, TOKENIZER, RunDirectory
-from posgeom.counts.counting import count_sources
 from posgeom.counts.position_counts import PositionCounts
+from posgeom.counts.tallying import count_sources
 from posgeom.errors import CorpusError, CountsError, OutputError, PosgeomError
 from posgeom.messages import shown
 from posgeom.tokenize.engines.base import EngineError
@@ -121,7 +121,7 @@ def _count(job: Job, directory: RunDirectory, partition: Partition) -> PositionC
     except CorpusError:
         _refuse_changed(partition)
         for source in partition.sources:
-            if source.span and source.span.is_inner:
+            if source.part and source.part.is_inner:
                 _fail_with_true_lines(source, job.options)
         raise
     _refuse_changed(partition)
@@ -144,10 +144,10 @@ def _refuse_changed(partition: Partition) -> None:
 
 
 def _fail_with_true_lines(source: Source, options: ReadOptions) -> None:
-    """Read a span that cannot be read once more, its lines numbered as in the whole file."""
-    if source.span:
-        before = count_line_feeds(source, source.span.start - 1)
-        for _ in read_sources([replace(source, span=replace(source.span, lines_before=before))], options):
+    """Read a part that cannot be read once more, its lines numbered as in the whole file."""
+    if source.part:
+        before = count_line_feeds(source, source.part.start - 1)
+        for _ in read_sources([replace(source, part=replace(source.part, lines_before=before))], options):
             pass
 
 

@@ -1,4 +1,4 @@
-"""Spans of files: together they are the file, with its own line numbers."""
+"""Parts of files: together they are the file, with its own line numbers."""
 
 import itertools
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posgeom.corpus.documents import ReadOptions
-from posgeom.corpus.file_parts import Span
+from posgeom.corpus.file_parts import FilePart
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import Source, resolve_sources
 from posgeom.corpus.streams import count_line_feeds, open_stream
@@ -50,19 +50,19 @@ def lines_of(source: Source) -> Lines:
 def cut(source: Source, cuts: list[int]) -> list[Source]:
     size = source.size or 0
     bounds = [0, *sorted(c for c in cuts if c < size), size]
-    return [replace(source, span=Span(a, b, "text")) for a, b in itertools.pairwise(bounds)]
+    return [replace(source, part=FilePart(a, b, "text")) for a, b in itertools.pairwise(bounds)]
 
 
 def numbered(source: Source) -> Source:
-    assert source.span
-    if not source.span.is_inner:
+    assert source.part
+    if not source.part.is_inner:
         return source
-    return replace(source, span=replace(source.span, lines_before=count_line_feeds(source, source.span.start - 1)))
+    return replace(source, part=replace(source.part, lines_before=count_line_feeds(source, source.part.start - 1)))
 
 
 @settings(deadline=None)
 @given(CONTENT, st.lists(st.integers(0, 600), max_size=6))
-def test_spans_give_the_lines_of_the_file_with_their_numbers(content: bytes, cuts: list[int]) -> None:
+def test_parts_give_the_lines_of_the_file_with_their_numbers(content: bytes, cuts: list[int]) -> None:
     with file_of(content) as source:
         parts = [lines_of(numbered(part)) for part in cut(source, cuts)]
         assert list(itertools.chain(*parts)) == lines_of(source)
@@ -70,9 +70,9 @@ def test_spans_give_the_lines_of_the_file_with_their_numbers(content: bytes, cut
 
 @settings(deadline=None)
 @given(CONTENT, st.integers(0, 400))
-def test_a_line_belongs_to_the_span_in_which_it_starts(content: bytes, where: int) -> None:
+def test_a_line_belongs_to_the_part_in_which_it_starts(content: bytes, where: int) -> None:
     with file_of(content) as source:
-        lines = lines_of(replace(source, span=Span(0, where, "text")))
+        lines = lines_of(replace(source, part=FilePart(0, where, "text")))
         starts = [0, *(i + 1 for i, byte in enumerate(content) if byte == ord("\n"))]
         n_bom_bytes = 3 if content.startswith(b"\xef\xbb\xbf") else 0
         assert len(lines) == sum(s < where and max(s, n_bom_bytes) < len(content) for s in starts)
@@ -84,7 +84,7 @@ def test_row_groups_give_the_rows_of_the_file(tmp_path: Path, size: int) -> None
     rows = [f"row {i}" for i in range(100)]
     pq.write_table(pa.table({"text": rows}), path, row_group_size=9)
     (source,) = resolve_sources([path], ReadOptions())
-    parts = [replace(source, span=Span(a, min(a + size, 12), "parquet")) for a in range(0, 12, size)]
+    parts = [replace(source, part=FilePart(a, min(a + size, 12), "parquet")) for a in range(0, 12, size)]
     batches = list(read_sources(parts, ReadOptions(batch_size=4)))
     assert [text for batch in batches for text in batch.texts] == rows
     assert [rows[batch.first_row - 1] for batch in batches] == [batch.texts[0] for batch in batches]
