@@ -21,17 +21,7 @@ _FORM = "wanted hf:NAME[:config][:split], with the name of a dataset on the hub 
 
 @dataclass(frozen=True, slots=True)
 class DatasetName:
-    """What an ``hf:`` name asks for.
-
-    Attributes
-    ----------
-    path : str
-        A name on the hub, or a local directory.
-    config : str or None
-        The configuration; a single part after the name, which may turn out to be a split instead.
-    split : str or None
-        The split.
-    """
+    """What an ``hf:`` name asks for, on the hub or in a local directory; a lone `config` may turn out to be a split."""
 
     path: str
     config: str | None = None
@@ -39,22 +29,7 @@ class DatasetName:
 
 
 def parse_dataset(name: str) -> DatasetName:
-    """Take an ``hf:NAME[:config][:split]`` name apart; a directory whose name holds colons wins.
-
-    Parameters
-    ----------
-    name : str
-        Beginning with ``hf:``.
-
-    Returns
-    -------
-    DatasetName
-
-    Raises
-    ------
-    CorpusError
-        When it has another form, or what must be a directory does not exist.
-    """
+    """Take an ``hf:NAME[:config][:split]`` name apart; a directory whose name holds colons wins."""
     rest = name.removeprefix(PREFIX)
     if is_url(rest):
         raise CorpusError(f"{shown(name)}: a URL after hf:: name the URL alone")
@@ -75,27 +50,7 @@ def parse_dataset(name: str) -> DatasetName:
 
 
 def choose_split(splits: Sequence[str], wanted: str | None, name: str) -> str:
-    """Choose a split: the one asked for, else ``train``, else the only one.
-
-    Parameters
-    ----------
-    splits : sequence of str
-        Those there are.
-    wanted : str or None
-        The one asked for.
-    name : str
-        The dataset, for messages.
-
-    Returns
-    -------
-    str
-        One of `splits`.
-
-    Raises
-    ------
-    CorpusError
-        When there is no such split, or several and none is called ``train``.
-    """
+    """Choose a split: the one asked for, else ``train``, else the only one."""
     if wanted is not None:
         if wanted in splits:
             return wanted
@@ -109,26 +64,9 @@ def choose_split(splits: Sequence[str], wanted: str | None, name: str) -> str:
 
 
 def saved_shards(read: Callable[[str], bytes | None], split: str | None, name: str) -> list[str] | None:
-    """The Arrow files of a directory that ``save_to_disk`` of a Dataset or DatasetDict wrote, in order.
+    """Names of the Arrow files, in order, in a directory that ``save_to_disk`` of a Dataset or DatasetDict wrote.
 
-    Parameters
-    ----------
-    read : callable
-        Gives the content of a file named relative to the directory, None where there is none.
-    split : str or None
-        The split of a DatasetDict.
-    name : str
-        The directory, for messages.
-
-    Returns
-    -------
-    list of str or None
-        File names relative to the directory; None when it is another kind of directory.
-
-    Raises
-    ------
-    CorpusError
-        When the dataset is damaged, or has no such split.
+    None when it is another kind of directory. `read` gives the content of a file in it, None where there is none.
     """
     prefix = ""
     splits = read(_DICT_FILE)

@@ -7,18 +7,9 @@ from posgeom.corpus.documents import Format
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What the first rows of a file decide for all of it.
+    """What the first rows of a file decide for all of it: its columns, and the byte where the documents begin.
 
-    Attributes
-    ----------
-    column : str or None
-        The text column, as results name it; None where JSON lines are strings.
-    names : tuple of str
-        All columns of a delimited file.
-    index, group : int, and int or None
-        Which of `names` hold the text and the group.
-    start : int
-        Byte where the documents begin, behind a header.
+    `column` is None where JSON lines are strings; `index` and `group` are the places of text and fold value in `names`.
     """
 
     column: str | None
@@ -30,18 +21,11 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A part of a file that can be read on its own.
+    """A part of a file that can be read on its own: row groups of a Parquet file, bytes of any other.
 
-    Attributes
-    ----------
-    start, stop : int
-        Row groups of a Parquet file; bytes of any other, where a line belongs to the part in which it starts.
-    format : str
-        What the file is.
-    layout : Layout or None
-        What its first rows decided, so that no two parts decide differently; None where there is nothing to decide.
-    lines_before : int or None
-        Line feeds before byte ``start - 1``, to number lines as in the whole file; None numbers them from the part.
+    A line belongs to the part in which it starts. `layout` is what the first rows of the file decided, so that no two
+    parts decide differently. With `lines_before`, the line feeds before byte ``start - 1``, lines are numbered as in
+    the file.
     """
 
     start: int

@@ -18,23 +18,7 @@ _PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "http": "aiohttp", "https": "aiohttp"}
 
 
 def open_filesystem(spec: str) -> tuple[Any, str]:
-    """The filesystem a URL belongs to, set up to give up soon.
-
-    Parameters
-    ----------
-    spec : str
-        A URL, or a chain of them.
-
-    Returns
-    -------
-    tuple of fsspec.AbstractFileSystem and str
-        With the path in it.
-
-    Raises
-    ------
-    CorpusError
-        When there is no such filesystem, or its package is missing.
-    """
+    """The filesystem a URL or chain of them belongs to, set up to give up soon, and the path in it."""
     import fsspec  # here, because only URLs need it
 
     _refuse_user(spec)
@@ -58,15 +42,7 @@ def open_filesystem(spec: str) -> tuple[Any, str]:
 
 
 def set_tries(filesystem: Any, tries: int) -> None:
-    """Set how often s3fs tries, on top of the retries of the client below it.
-
-    Parameters
-    ----------
-    filesystem : fsspec.AbstractFileSystem
-        Left alone unless it is of S3.
-    tries : int
-        At least 1.
-    """
+    """Set how often s3fs tries, on top of the retries of the client below it; other filesystems are left alone."""
     if "s3" in filesystem.protocol and hasattr(filesystem, "retries"):
         filesystem.retries = tries
 

@@ -54,26 +54,9 @@ _FASTA_START = re.compile(rb">\s*\S[^\n]*\n[A-Za-z*-]{2,}\r?(\n|$)")
 def read_sources(
     sources: Sequence[Source], options: ReadOptions, *, on_progress: Callable[[int], None] | None = None
 ) -> Iterator[DocumentBatch]:
-    """Read the documents of sources already found.
+    """Read the documents of sources already found, in batches that are not empty.
 
-    Parameters
-    ----------
-    sources : sequence of Source
-        What `resolve_sources` gave.
-    options : ReadOptions
-        How to read them.
-    on_progress : callable, optional
-        Called with the bytes of input, as stored on disk, used so far over all sources.
-
-    Returns
-    -------
-    iterator of DocumentBatch
-        Batches in order, none of them empty.
-
-    Raises
-    ------
-    CorpusError
-        At once when an option is impossible; while iterating when a file cannot be read or decoded.
+    An impossible option is refused at once. `on_progress` is told the bytes of input, as stored, used so far.
     """
     if options.batch_size < 1:
         raise CorpusError(f"got a batch size of {options.batch_size}: wanted at least 1")
@@ -87,16 +70,6 @@ def sniff_format(stream: Stream) -> Format:
 
     Parquet and Arrow are known by their first bytes whatever the name. Without any extension (standard input, a pipe)
     JSON lines and FASTA are recognised. Everything else is plain text.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-
-    Returns
-    -------
-    str
-        A key of `READERS`.
     """
     for magic, format_ in _MAGIC.items():
         if stream.head.startswith(magic):
@@ -110,25 +83,7 @@ def sniff_format(stream: Stream) -> Format:
 
 
 def format_of(stream: Stream, options: ReadOptions) -> Format:
-    """The format a stream is read as.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-    options : ReadOptions
-        How to read it.
-
-    Returns
-    -------
-    str
-        A key of `READERS`.
-
-    Raises
-    ------
-    CorpusError
-        When an option does not fit it.
-    """
+    """The format a stream is read as."""
     if stream.source.part:
         return stream.source.part.format
     format_ = sniff_format(stream) if options.format == "auto" else options.format

@@ -26,14 +26,9 @@ _IDENTITY = ("size", "ETag", "etag", "mtime", "LastModified", "Last-Modified", "
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file on a filesystem of fsspec. Both parts may hold credentials and are never shown.
+    """A file on a filesystem of fsspec, by the URL that tells the filesystem and its path there.
 
-    Attributes
-    ----------
-    spec : str
-        The URL as the user named it, which tells the filesystem.
-    path : str
-        The file's path there.
+    Both may hold credentials and are never shown.
     """
 
     spec: str = field(repr=False)
@@ -42,19 +37,7 @@ class RemoteFile:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A remote file and what its filesystem says about it.
-
-    Attributes
-    ----------
-    name : str
-        To be shown: a URL without credentials.
-    file : RemoteFile
-        Where it is.
-    size : int or None
-        Bytes, where the filesystem knows them.
-    key : str
-        The same for two URLs of one file.
-    """
+    """A remote file, with a name to be shown, its bytes where they are known, and a key that all URLs of it share."""
 
     name: str
     file: RemoteFile
@@ -64,17 +47,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a URL turned out to be.
-
-    Attributes
-    ----------
-    kind : str
-        A file, a directory (or prefix), or a pattern.
-    files : list of Found
-        In sorted order; of a directory all files in it, hidden ones left out.
-    root : str
-        The directory's path, for names relative to it.
-    """
+    """What a URL turned out to be, and the files, in sorted order; of a directory all but hidden ones, and its path."""
 
     kind: Literal["file", "directory", "pattern"]
     files: list[Found]
@@ -82,23 +55,7 @@ class Listing:
 
 
 def find_remote(spec: str) -> Listing:
-    """Find what a URL names: one file, all files of a directory, or those that match a pattern.
-
-    Parameters
-    ----------
-    spec : str
-        A URL, or a chain of them.
-
-    Returns
-    -------
-    Listing
-        Without files when nothing matches.
-
-    Raises
-    ------
-    CorpusError
-        When the filesystem is not installed or does not answer, or the URL names nothing that may be read.
-    """
+    """Find what a URL names: one file, all files of a directory, or those, if any, that match a pattern."""
     filesystem, path = open_filesystem(spec)
     set_tries(filesystem, 1)  # an address that does not answer now is more often wrong than busy
     has_magic = glob.has_magic(path) and scheme_of(spec) not in {"http", "https"}
@@ -122,22 +79,7 @@ def find_remote(spec: str) -> Listing:
 
 
 def remote_version(file: RemoteFile) -> str:
-    """What tells whether a remote file is still the one it was.
-
-    Parameters
-    ----------
-    file : RemoteFile
-
-    Returns
-    -------
-    str
-        Size, entity tag and time of change, as far as its filesystem knows them.
-
-    Raises
-    ------
-    CorpusError
-        When it cannot be asked.
-    """
+    """What tells whether a remote file is still the one it was: size, entity tag, time of change, where known."""
     filesystem, _ = open_filesystem(file.spec)
     with _failures(file.spec):
         filesystem.invalidate_cache()
@@ -150,21 +92,7 @@ def _identity(filesystem: Any, path: str) -> dict[str, str]:
 
 
 def read_small(file: RemoteFile) -> bytes:
-    """Read a small file whole.
-
-    Parameters
-    ----------
-    file : RemoteFile
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    CorpusError
-        When it cannot be read.
-    """
+    """Read a small file whole."""
     filesystem, _ = open_filesystem(file.spec)
     with _failures(file.spec):
         return bytes(filesystem.cat_file(file.path))
@@ -173,14 +101,7 @@ def read_small(file: RemoteFile) -> bytes:
 class RemoteStream(io.RawIOBase):
     """A remote file as a binary stream whose failures are `CorpusError`, a shortened file among them.
 
-    Parameters
-    ----------
-    file : RemoteFile
-        What to open.
-    size : int or None
-        Bytes it had when it was found.
-    seekable : bool
-        Whether to read blocks at any place, which Parquet needs, instead of from beginning to end.
+    A seekable one reads blocks at any place, which Parquet needs, instead of from beginning to end.
     """
 
     def __init__(self, file: RemoteFile, size: int | None, *, seekable: bool = False) -> None:
@@ -221,13 +142,7 @@ class RemoteStream(io.RawIOBase):
         return len(chunk)
 
     def check_unchanged(self) -> None:
-        """Compare the file with what it was when it was opened.
-
-        Raises
-        ------
-        CorpusError
-            When it is another one now, so that what was read may be a mixture.
-        """
+        """Refuse a file that is another one than when it was opened, since what was read may be a mixture."""
         with self._failures():
             self._filesystem.invalidate_cache()
             now = _identity(self._filesystem, self._file.path)

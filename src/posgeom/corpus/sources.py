@@ -45,22 +45,10 @@ _WANTED = "wanted a file, a quoted glob pattern, a directory, a URL, hf:NAME, or
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One thing to read.
+    """One thing to read: a local file, a file behind a URL, a dataset, or, with none of these, standard input.
 
-    Attributes
-    ----------
-    name : str
-        The name for messages, as the user gave it, without credentials.
-    path : Path or None
-        Where a local file is; None for anything else.
-    size : int or None
-        Bytes as stored; None where it cannot be known (standard input, a pipe, a dataset).
-    remote : RemoteFile or None
-        Where a file behind a URL is.
-    dataset : DatasetName or None
-        A dataset that the library of this name reads.
-    part : FilePart or None
-        The part to read; None for all of it.
+    `name` is for messages, without credentials. `size` is in bytes as stored, None where it cannot be known. `part` is
+    what to read of a file, None for all of it.
     """
 
     name: str
@@ -109,24 +97,6 @@ def resolve_sources(specs: Sequence[str | Path], options: ReadOptions) -> list[S
     evidence about the corpus. A glob yields files only, never directories. A directory is searched
     recursively, hidden entries left out, for files with a known extension, or for all files when
     `options.format` is given; one that ``save_to_disk`` of Hugging Face's datasets wrote is its Arrow files.
-
-    Parameters
-    ----------
-    specs : sequence of str or Path
-        Files, glob patterns, directories, URLs that fsspec knows, ``hf:NAME[:config][:split]``, or ``-`` for
-        standard input. A file whose name looks like a pattern is taken literally.
-    options : ReadOptions
-        How the files will be read.
-
-    Returns
-    -------
-    list of Source
-        At least one source.
-
-    Raises
-    ------
-    CorpusError
-        When something named is missing, empty of files, unreadable or not a file.
     """
     if isinstance(specs, str | Path):
         specs = [specs]
@@ -140,18 +110,7 @@ def resolve_sources(specs: Sequence[str | Path], options: ReadOptions) -> list[S
 
 
 def total_bytes(sources: Sequence[Source]) -> int | None:
-    """Bytes on disk of all sources together.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        What will be read.
-
-    Returns
-    -------
-    int or None
-        The sum, or None when one of them is standard input or a pipe.
-    """
+    """Bytes as stored of all sources together, None when one of them cannot tell."""
     sizes = [source.size for source in sources if source.size is not None]
     return sum(sizes) if len(sizes) == len(sources) else None
 

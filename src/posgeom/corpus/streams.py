@@ -32,16 +32,8 @@ _WIDE_BOMS = {  # the longer ones first: UTF-32-LE starts like UTF-16-LE
 class Stream:
     """The decompressed bytes of one source.
 
-    Attributes
-    ----------
-    source : Source
-        Where the bytes come from.
-    codec : str or None
-        The compression found, by extension or first bytes.
-    head : bytes
-        The first bytes, at most 64 KiB, without a byte-order mark; empty for a part inside the file.
-    position : int
-        Decompressed bytes before the next line that `lines` gives.
+    `head` are the first ones, at most 64 KiB, without a byte-order mark, and empty for a part inside the file;
+    `position` is how many stand before the next line that `lines` gives.
     """
 
     def __init__(self, source: Source, codec: str | None, file_layer: ByteLayer, data_layer: ByteLayer) -> None:
@@ -60,33 +52,13 @@ class Stream:
         return max(self._file_layer.consumed, self._reported)
 
     def report_consumed(self, n_bytes: int) -> None:
-        """Tell how far a reader that opens the file by itself has come.
-
-        Parameters
-        ----------
-        n_bytes : int
-            Bytes of the file used so far.
-        """
+        """Tell how many bytes of the file a reader that opens it by itself has used so far."""
         self._reported = n_bytes
 
     def lines(self, *, keep_ends: bool = False) -> Iterator[tuple[int, bytes]]:
-        r"""Iterate over the lines, split at ``\n`` and nowhere else.
+        r"""Iterate over 1-based numbers and lines, split at ``\n`` only; of a part, the lines that start in it.
 
-        Parameters
-        ----------
-        keep_ends : bool
-            Keep ``\n`` or ``\r\n`` at the end of each line.
-
-        Yields
-        ------
-        tuple of int and bytes
-            The 1-based line number and the line. The text after the last ``\n`` is a line unless it is empty. Of a
-            part, the lines that start in it.
-
-        Raises
-        ------
-        CorpusError
-            When the bytes are no UTF-8 text, or a line is longer than `MAX_DOCUMENT_BYTES`.
+        The text after the last ``\n`` is a line unless it is empty. With `keep_ends`, ``\n`` or ``\r\n`` stay.
         """
         part = self.source.part
         first, n_bom_bytes = 1, 0
@@ -113,18 +85,7 @@ class Stream:
             yield number, whole if keep_ends else line
 
     def whole(self) -> bytes:
-        """Read everything, as the bytes of one document.
-
-        Returns
-        -------
-        bytes
-            The content without a byte-order mark.
-
-        Raises
-        ------
-        CorpusError
-            When the bytes are no UTF-8 text, or more than `MAX_DOCUMENT_BYTES`.
-        """
+        """Read everything, without a byte-order mark, as the bytes of one document."""
         self._start_text()
         content = bytearray()
         while chunk := self._reader.read(_BUFFER_BYTES):
@@ -136,17 +97,7 @@ class Stream:
         return bytes(content)
 
     def chunks(self, n_bytes: int) -> Iterator[bytes]:
-        """Iterate over the first bytes in pieces, whatever they hold.
-
-        Parameters
-        ----------
-        n_bytes : int
-            Bytes to read, fewer where the stream ends.
-
-        Yields
-        ------
-        bytes
-        """
+        """Iterate over the first `n_bytes`, or all there are, in pieces, whatever they hold."""
         while n_bytes > 0 and (chunk := self._reader.read(min(n_bytes, _BUFFER_BYTES))):
             n_bytes -= len(chunk)
             yield chunk
@@ -173,23 +124,9 @@ class Stream:
 
 @contextmanager
 def open_stream(source: Source) -> Iterator[Stream]:
-    """Open a source, decompressing by extension or first bytes.
+    """Open a source, decompressing by extension or first bytes; standard input is left open at the end.
 
-    Parameters
-    ----------
-    source : Source
-        A file, local or remote, or standard input, which is left open at the end.
-
-    Yields
-    ------
-    Stream
-        The decompressed bytes.
-
-    Raises
-    ------
-    CorpusError
-        When the source cannot be opened, here or while reading it: an input error, truncated or corrupt
-        compressed data, a remote file that is another one at the end.
+    Failures to open and to read are `CorpusError`, and so is a remote file that is another one at the end.
     """
     name = shown(source.name)
     with ExitStack() as stack:
@@ -205,31 +142,7 @@ def open_stream(source: Source) -> Iterator[Stream]:
 
 
 def decode_utf8(raw: bytes, options: ReadOptions, source: Source, row: int, unit: str = "line") -> str:
-    """Decode one line or value by the policy of `options.utf8_errors`.
-
-    Parameters
-    ----------
-    raw : bytes
-        The bytes to decode.
-    options : ReadOptions
-        Holds the policy.
-    source : Source
-        Named in the message.
-    row : int
-        1-based place in the source.
-    unit : str
-        What `row` counts.
-
-    Returns
-    -------
-    str
-        The text.
-
-    Raises
-    ------
-    CorpusError
-        When the bytes are invalid and the policy is ``"strict"``.
-    """
+    """Decode one line or value by the policy of `options.utf8_errors`, named in messages by its 1-based row."""
     try:
         return raw.decode("utf-8", options.utf8_errors)
     except UnicodeDecodeError as error:
@@ -241,25 +154,7 @@ def decode_utf8(raw: bytes, options: ReadOptions, source: Source, row: int, unit
 
 
 def open_file(source: Source, *, seekable: bool = False) -> BinaryIO:
-    """Open the stored bytes of a source, unbuffered.
-
-    Parameters
-    ----------
-    source : Source
-        A file, local or remote, or standard input.
-    seekable : bool
-        Whether a remote file will be read at any place; a local one can be in any case.
-
-    Returns
-    -------
-    BinaryIO
-        To be closed, unless it is standard input.
-
-    Raises
-    ------
-    CorpusError
-        When it cannot be opened.
-    """
+    """Open the stored bytes of a source, unbuffered; a remote one can be read at any place only if `seekable`."""
     begins_inside = source.part is not None and source.part.is_inner
     if source.remote is not None:
         stream = RemoteStream(source.remote, source.size, seekable=seekable or begins_inside)
@@ -281,24 +176,7 @@ def open_file(source: Source, *, seekable: bool = False) -> BinaryIO:
 
 
 def count_line_feeds(source: Source, stop: int) -> int:
-    """Count the line feeds in the first bytes of a plain file.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    stop : int
-        Bytes to look at.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    CorpusError
-        When the file cannot be read.
-    """
+    """Count the line feeds in the first `stop` bytes of a plain file."""
     n = 0
     with open_stream(replace(source, part=FilePart(0, stop, "text"))) as stream:
         for chunk in stream.chunks(stop):

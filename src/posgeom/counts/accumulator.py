@@ -13,17 +13,10 @@ def key_type(bound: int) -> type[np.uint32] | type[np.int64]:
 
 
 class Accumulator:
-    """Counts how often each key was added.
+    """Counts how often each key in ``[0, bound)`` was added.
 
-    Keys are collected, sorted when there are enough of them, and kept as sorted runs with counts; runs of like size
-    are merged, so that a key is moved a logarithmic number of times.
-
-    Parameters
-    ----------
-    bound : int
-        Keys are in ``[0, bound)``.
-    capacity : int
-        Keys collected before they are sorted: the more, the fewer merges, of 4 bytes each below 2^32 keys and 8 above.
+    Keys are collected up to a capacity, sorted, and kept as sorted runs with counts; runs of like size are merged, so
+    that a key is moved a logarithmic number of times.
     """
 
     def __init__(self, bound: int, capacity: int = 1 << 22) -> None:

@@ -91,24 +91,7 @@ _KINDS: dict[str, Callable[[int, int], list[int]]] = {"uniform": _uniform, "geom
 
 
 def make_bins(bins: "str | Sequence[int] | Bins", n_positions: int) -> Bins:
-    """Bins of a context, from a short form or their edges.
-
-    Parameters
-    ----------
-    bins : str, sequence of int, or Bins
-        ``"uniform:K"``, ``"geometric:K"``, or K + 1 edges from 0 to n.
-    n_positions : int
-        Context length n.
-
-    Returns
-    -------
-    Bins
-
-    Raises
-    ------
-    CountsError
-        When it has another form, there are fewer than 2 bins or more than positions, or the edges do not fit n.
-    """
+    """Bins of a context of n positions, from ``"uniform:K"``, ``"geometric:K"``, or K + 1 edges from 0 to n."""
     if isinstance(bins, str):
         made = Bins(*_parsed(bins, n_positions))
     else:

@@ -176,23 +176,7 @@ def _check_engine(engine: str, cluster: ClusterOptions) -> None:
 
 
 def named(counts: PositionCounts, sources: Sequence[str]) -> PositionCounts:
-    """Counts of a whole corpus: under its name, and refused when there is nothing in it.
-
-    Parameters
-    ----------
-    counts : PositionCounts
-    sources : sequence of str
-        What was read, as the user named it.
-
-    Returns
-    -------
-    PositionCounts
-
-    Raises
-    ------
-    CorpusError
-        When there are no documents, or none that is long enough, or none with content.
-    """
+    """Counts of a whole corpus: under its name, and refused when there is nothing in it."""
     names = ", ".join(sources[:3]) + (" ..." if len(sources) > 3 else "")
     if not counts.n_documents and counts.short_documents:
         raise CorpusError(

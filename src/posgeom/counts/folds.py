@@ -12,40 +12,12 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def text_digests(texts: Texts) -> NDArray[np.uint64]:
-    """64-bit XXH3 digest of each document's UTF-8.
-
-    Parameters
-    ----------
-    texts : Texts
-
-    Returns
-    -------
-    ndarray of uint64, shape (n_documents,)
-
-    Raises
-    ------
-    UnicodeEncodeError
-        When a document holds a lone surrogate, which no encoding of text allows.
-    """
+    """64-bit digest of each document's UTF-8; a lone surrogate, which no encoding allows, is a `UnicodeEncodeError`."""
     return digests_of(texts.pieces())
 
 
 def group_digests(groups: Iterable[str]) -> NDArray[np.uint64]:
-    """64-bit XXH3 digest of each group's name; the same as that of an equal text.
-
-    Parameters
-    ----------
-    groups : iterable of str
-
-    Returns
-    -------
-    ndarray of uint64, shape (n_documents,)
-
-    Raises
-    ------
-    UnicodeEncodeError
-        As in `text_digests`.
-    """
+    """64-bit digest of each value of the column that decides folds; the same as that of an equal text."""
     return digests_of([group.encode() for group in groups])
 
 
@@ -67,20 +39,5 @@ def mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def folds_of(digests: NDArray[np.uint64], n_folds: int) -> NDArray[np.int64]:
-    """Fold of each document.
-
-    A hash makes the result independent of order, partitioning and number of workers, and keeps duplicates
-    together.
-
-    Parameters
-    ----------
-    digests : ndarray of uint64, shape (n_documents,)
-        Of texts, values of a column, or rows.
-    n_folds : int
-
-    Returns
-    -------
-    ndarray of int64, shape (n_documents,)
-        Folds in ``[0, n_folds)``.
-    """
+    """Fold of each document, from the digest of what decides it: order, partitions and workers have no part in it."""
     return (digests % np.uint64(n_folds)).astype(np.int64)

@@ -18,15 +18,7 @@ _ALL = 2**64 - 1
 
 @dataclass(frozen=True, eq=False)
 class KeySample:
-    """The distinct keys with the smallest digests, at most `SAMPLE_SIZE` of them, and the documents that have each.
-
-    Attributes
-    ----------
-    digests : ndarray of uint64, shape (k,)
-        Increasing.
-    documents : ndarray of int64, shape (k,)
-        Documents with content tokens that have each key, at least 1.
-    """
+    """The distinct keys with the smallest digests, at most `SAMPLE_SIZE`, increasing, and the documents with each."""
 
     digests: NDArray[np.uint64]
     documents: NDArray[np.int64]

@@ -79,17 +79,7 @@ def shared_shingles(counts: PositionCounts) -> SharedShingles | None:
 
 
 def leak_note(counts: PositionCounts) -> str | None:
-    """What to say where near-duplicates stand in several folds.
-
-    Parameters
-    ----------
-    counts : PositionCounts
-
-    Returns
-    -------
-    str or None
-        None where there is nothing to say.
-    """
+    """What to say where near-duplicates stand in several folds; None where there is nothing to say."""
     shared = shared_shingles(counts)
     if shared is None or not shared.is_leak:
         return None

@@ -31,29 +31,10 @@ def null_tokens(
     seed: int,
     dtype: type[np.integer[Any]] = np.int64,
 ) -> NDArray[Any]:
-    """Tokens of one null corpus, each document's own in a random order, or rotated by a random offset.
+    """Tokens of one null corpus, shape (sum of lengths,): each document's own in a random order, or rotated.
 
     Every order is equally likely, but for ties of 32-bit random numbers (once in 2^32 pairs); so is every offset from 0
-    to the length less 1, to 53 bits.
-
-    Parameters
-    ----------
-    tokens : ndarray of int64, shape (sum of lengths,)
-        Documents end to end.
-    lengths : ndarray of int64, shape (n_documents,)
-    digests : ndarray of uint64, shape (n_documents,)
-        Hash of what decides each document's fold; documents of one length that share it move alike.
-    kind : {"permute", "rotate"}
-    id_space : int
-        Upper bound of the ids.
-    replicate, seed : int
-        Which of many independent null corpora.
-    dtype : type
-        Of the result; the ids fit in it.
-
-    Returns
-    -------
-    ndarray, shape (sum of lengths,)
+    to the length less 1, to 53 bits. Documents of one length and digest, that of what decides their fold, move alike.
     """
     stream = mixed(np.array([seed % 2**64], np.uint64) * GOLDEN + np.uint64(replicate))
     seeds = mixed(digests ^ stream)

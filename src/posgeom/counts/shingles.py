@@ -30,14 +30,7 @@ _TRIED_AT_FIRST = 8 * SAMPLE_SIZE
 def shingle_length(identity: TokenizerIdentity) -> int:
     """How many tokens make a shingle: too many to meet again by chance, or as a phrase that everyone uses.
 
-    Parameters
-    ----------
-    identity : TokenizerIdentity
-
-    Returns
-    -------
-    int
-        12 words or parts of words, or 48 characters, bytes, or tokens of a vocabulary below 1,000.
+    12 words or parts of words, or 48 characters, bytes, or tokens of a vocabulary below 1,000.
     """
     is_small = identity.vocab_size is not None and identity.vocab_size < _FEW_TOKENS
     return _CHARACTERS if is_small or identity.kind == "chars" else _TOKENS
@@ -45,18 +38,9 @@ def shingle_length(identity: TokenizerIdentity) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Shingles:
-    """The shingles with the smallest hashes, at most `SAMPLE_SIZE` of them.
+    """The shingles with the smallest hashes, at most `SAMPLE_SIZE` and increasing, of `length` tokens each.
 
-    Attributes
-    ----------
-    length : int
-        Tokens of a shingle.
-    hashes : ndarray of uint64, shape (k,)
-        Increasing.
-    documents : ndarray of int64, shape (k,)
-        Documents that hold each, at least 1.
-    folds : ndarray of int64, shape (k,)
-        The fold they are in, or `SEVERAL`.
+    With the number of documents that hold each, and the fold these are in, or `SEVERAL`.
     """
 
     length: int
@@ -84,17 +68,7 @@ class Shingles:
         return int(self.hashes[-1]) if self.is_full else _ALL
 
     def merge(self, *others: "Shingles") -> "Shingles":
-        """The sample of several sets of documents together.
-
-        Parameters
-        ----------
-        *others : Shingles
-            Of the same length.
-
-        Returns
-        -------
-        Shingles
-        """
+        """The sample of several sets of documents together."""
         parts = (self, *others)
         hashes = np.concatenate([part.hashes for part in parts])
         order = np.argsort(hashes, kind="stable")
@@ -105,16 +79,7 @@ class Shingles:
 
 
 def no_shingles(length: int) -> Shingles:
-    """The sample of no documents.
-
-    Parameters
-    ----------
-    length : int
-
-    Returns
-    -------
-    Shingles
-    """
+    """The sample of no documents."""
     return Shingles(length, np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.int64))
 
 
@@ -125,22 +90,9 @@ def sample_shingles(
     length: int,
     bound: int = _ALL,
 ) -> Shingles:
-    """The sample of some documents.
+    """The sample of some documents: a number for each token that is the same everywhere, end to end, and their lengths.
 
-    Parameters
-    ----------
-    keys : ndarray of uint64, shape (sum of lengths,)
-        A number for each token that is the same wherever it occurs, documents end to end.
-    lengths, folds : ndarray of int64, shape (n_documents,)
-        Tokens of each document, and its fold.
-    length : int
-        Tokens of a shingle.
-    bound : int
-        Shingles with a larger hash are left out: a sample that is full already has no place for them.
-
-    Returns
-    -------
-    Shingles
+    Shingles with a hash above `bound` are left out: a sample that is full already has no place for them.
     """
     if keys.size < length:
         return no_shingles(length)

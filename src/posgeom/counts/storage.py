@@ -32,18 +32,8 @@ _COLUMNS = ("fold", "position", "token", "count")
 def write_counts(counts: PositionCounts, path: str | Path) -> None:
     """Write counts to a Parquet file: columns fold, position, token, count, and ``text`` for an open vocabulary.
 
-    A column ``replicate`` comes first where there are null corpora: 0 for the corpus, then 1, 2, ... for them.
-
-    Parameters
-    ----------
-    counts : PositionCounts
-    path : str or Path
-        Overwritten where it exists. Not atomic: write to a temporary name and rename.
-
-    Raises
-    ------
-    OSError
-        When the file cannot be written.
+    A column ``replicate`` comes first where there are null corpora: 0 for the corpus, then 1, 2, ... for them. Not
+    atomic: write to a temporary name and rename.
     """
     # A stream, not a name: Arrow takes only names that are valid Unicode.
     with Path(path).open("wb") as stream:
@@ -51,21 +41,7 @@ def write_counts(counts: PositionCounts, path: str | Path) -> None:
 
 
 def write_counts_to(stream: BinaryIO, counts: PositionCounts, metadata: Mapping[bytes, bytes] | None = None) -> None:
-    """Write the same to an open stream.
-
-    Parameters
-    ----------
-    stream : BinaryIO
-        Left open.
-    counts : PositionCounts
-    metadata : mapping of bytes to bytes, optional
-        More to store beside the counts.
-
-    Raises
-    ------
-    OSError
-        When it cannot be written.
-    """
+    """Write the same to an open stream, with more metadata beside the counts."""
     import pyarrow as pa  # in functions, because it is slow to load
     import pyarrow.parquet as pq
 
@@ -130,25 +106,7 @@ def read_counts(path: str | Path) -> PositionCounts:
 
 
 def read_counts_from(stream: BinaryIO, name: str) -> tuple[PositionCounts, dict[bytes, bytes]]:
-    """Read counts from an open stream.
-
-    Parameters
-    ----------
-    stream : BinaryIO
-        Left open.
-    name : str
-        What to call it in messages.
-
-    Returns
-    -------
-    tuple of PositionCounts and dict
-        The counts, and all the metadata stored beside them.
-
-    Raises
-    ------
-    CountsError
-        When it is damaged, or holds something else.
-    """
+    """Read counts, and all the metadata stored beside them, from an open stream; `name` is for messages."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

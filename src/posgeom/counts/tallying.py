@@ -35,25 +35,7 @@ _CHECKED_ONE_IN = 512
 
 @dataclass(frozen=True, slots=True)
 class CountSettings:
-    """What is counted, apart from where the documents come from.
-
-    Attributes
-    ----------
-    n_positions, n_folds : int
-        Context length and folds.
-    null_replicates : int
-        Null corpora to count beside the corpus: tokens moved inside each document.
-    seed : int
-        Of these moves.
-    grouped_by : str or None
-        What decides the folds, as in `PositionCounts`.
-    workers : int or None
-        Threads; one per core by default.
-    min_length : int or None
-        Positions that a sequence has to take, special tokens included, to be counted.
-    null_kind : {"permute", "rotate"}
-        How the tokens of null corpora move.
-    """
+    """What is counted, apart from where the documents come from; see `posgeom.counts.counting.count`."""
 
     n_positions: int
     n_folds: int
@@ -65,17 +47,7 @@ class CountSettings:
     null_kind: NullKind = "rotate"
 
     def check(self, tokenizer: Tokenizer) -> None:
-        """Refuse sizes that cannot be counted.
-
-        Parameters
-        ----------
-        tokenizer : Tokenizer
-            Its ids are part of the keys.
-
-        Raises
-        ------
-        CountsError
-        """
+        """Refuse sizes that cannot be counted with the ids of a tokenizer."""
         if self.n_positions < 2:
             raise CountsError(f"n = {self.n_positions}: a distance needs at least 2 positions; use a larger -n")
         if not 1 <= self.n_folds <= MAX_FOLDS:
@@ -135,32 +107,14 @@ def count_sources(
     *,
     on_progress: Callable[[int], None] | None = None,
 ) -> PositionCounts:
-    """Count the documents of sources already found, as `count_batches` does; an open vocabulary needs a new tokenizer."""
+    """Count the documents of sources already found; an open vocabulary needs a new tokenizer."""
     return count_batches(read_sources(sources, options, on_progress=on_progress), tokenizer, settings)
 
 
 def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settings: CountSettings) -> PositionCounts:
-    """Count batches of documents; the seam that every way of counting goes through.
+    """Count batches of documents, perhaps none; the seam that every way of counting goes through.
 
-    Parameters
-    ----------
-    batches : iterator of DocumentBatch
-    tokenizer : Tokenizer
-    settings : CountSettings
-
-    Returns
-    -------
-    PositionCounts
-        Without `sources`, and perhaps without documents or tokens.
-
-    Raises
-    ------
-    CorpusError
-        When the corpus cannot be read.
-    EngineError
-        When the tokenizer's engine proves wrong, and all is to be counted afresh on the reference.
-    TokenizerError
-        When the tokenizer fails.
+    An `EngineError` says that the tokenizer's engine proves wrong, and all is to be counted afresh on the reference.
     """
     settings.check(tokenizer)
     n_keys = settings.n_keys(tokenizer)

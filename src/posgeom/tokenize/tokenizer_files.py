@@ -48,15 +48,6 @@ class FastTokenizer(Tokenizer):
 
     Padding and truncation stored in its file are switched off: the first would count pad tokens, the second
     would cut before `n_positions`.
-
-    Parameters
-    ----------
-    tokenizer : tokenizers.Tokenizer
-    name : str
-        For messages and results.
-    engine : str
-        What computes the ids: ``"auto"``, ``"reference"`` (the `tokenizers` library) or the name of an engine; see
-        `choose_engine`.
     """
 
     def __init__(self, tokenizer: "tokenizers.Tokenizer", name: str, engine: str = "auto") -> None:
@@ -80,25 +71,7 @@ class FastTokenizer(Tokenizer):
 
     @classmethod
     def from_definition(cls, definition: str, name: str, engine: str = "auto") -> "FastTokenizer":
-        """Load the text of a tokenizer.json.
-
-        Parameters
-        ----------
-        definition : str
-        name : str
-            What to call it in results and messages.
-        engine : str
-            As in the class.
-
-        Returns
-        -------
-        FastTokenizer
-
-        Raises
-        ------
-        TokenizerError
-            When the text cannot be used.
-        """
+        """Load the text of a tokenizer.json; `name` is for results and messages."""
         from tokenizers import Tokenizer as FastTokenizerBackend
 
         try:

@@ -53,15 +53,9 @@ class TokenizerIdentity:
 class TokenBatch:
     """Content tokens of a batch of documents, in document order.
 
-    Attributes
-    ----------
-    lengths : ndarray of int64, shape (n_documents,)
-        Content tokens of each document.
-    positions, tokens : ndarray of int64, shape (sum of lengths,)
-        0-based sequence position, special tokens included in the numbering, and token id.
-    sizes : ndarray of int64 or None, shape (n_documents,)
-        Positions that each sequence takes, special tokens included, where that is not the content tokens and
-        `TokenizerIdentity.n_special_tokens`.
+    `lengths` of each document, shape (n_documents,); `positions`, 0-based and with special tokens numbered, and
+    `tokens`, shape (sum of lengths,). `sizes` are the positions that each sequence takes, special tokens included,
+    where that is not the content tokens and `TokenizerIdentity.n_special_tokens`.
     """
 
     lengths: NDArray[np.int64]
@@ -70,16 +64,7 @@ class TokenBatch:
     sizes: NDArray[np.int64] | None = None
 
     def only(self, documents: NDArray[np.bool_]) -> "TokenBatch":
-        """The tokens of some documents.
-
-        Parameters
-        ----------
-        documents : ndarray of bool, shape (n_documents,)
-
-        Returns
-        -------
-        TokenBatch
-        """
+        """The tokens of the documents of a mask."""
         kept = np.repeat(documents, self.lengths)
         sizes = None if self.sizes is None else self.sizes[documents]
         return TokenBatch(self.lengths[documents], self.positions[kept], self.tokens[kept], sizes)

@@ -23,23 +23,6 @@ def read_arrow(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
     """Read an Arrow IPC file, of the file or the streaming format.
 
     A null text is an empty document. A binary column is decoded as UTF-8.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file, uncompressed: compression of Arrow is inside it.
-    options : ReadOptions
-        How to read it.
-
-    Yields
-    ------
-    DocumentBatch
-        Documents in file order.
-
-    Raises
-    ------
-    CorpusError
-        When the file is truncated, corrupt or not a file, or a column is missing or of another type.
     """
     source = stream.source
     name = shown(source.name)
@@ -60,27 +43,7 @@ def read_arrow(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
 
 
 def slices(batch: Any, column: str, options: ReadOptions) -> Iterator[Any]:
-    """Cut a record batch into pieces of bounded size, after a check of the columns used.
-
-    Parameters
-    ----------
-    batch : pyarrow.RecordBatch
-        Of any size.
-    column : str
-        The text column, whose mean size tells how many rows a piece may have.
-    options : ReadOptions
-        Holds the batch size and the group column.
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        Consecutive rows, with the columns used only.
-
-    Raises
-    ------
-    pyarrow.ArrowInvalid
-        When the batch is corrupt.
-    """
+    """Cut a record batch into pieces of bounded size with the columns used only; a corrupt one is refused."""
     used = batch.select([column] if options.fold_column in (None, column) else [column, options.fold_column])
     used.validate()
     for array in used.columns:

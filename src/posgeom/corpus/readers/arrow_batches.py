@@ -25,27 +25,7 @@ _AS_STRINGS = {
 
 
 def text_column(schema: Any, options: ReadOptions, source: Source) -> str:
-    """Choose the text column of an Arrow schema, and check it and the group column.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        The columns there are.
-    options : ReadOptions
-        Holds the columns asked for.
-    source : Source
-        Named in the message.
-
-    Returns
-    -------
-    str
-        The name of the text column.
-
-    Raises
-    ------
-    CorpusError
-        When a column is missing, ambiguous or of a type that holds no text or no group.
-    """
+    """Choose the text column of an Arrow schema, and check it and the group column."""
     strings = [field.name for field in schema if _is_string(field.type) and field.name != options.fold_column]
     binaries = [field.name for field in schema if _is_binary(field.type)]
     named = [name for name in binaries if name == "text"]
@@ -74,31 +54,7 @@ def text_column(schema: Any, options: ReadOptions, source: Source) -> str:
 def document_batches(
     batch: Any, column: str, start: int, source: Source, options: ReadOptions
 ) -> Iterator[DocumentBatch]:
-    """Turn an Arrow record batch into batches of documents.
-
-    Parameters
-    ----------
-    batch : pyarrow.RecordBatch
-        Holds the text column, and the group column if there is one.
-    column : str
-        What `text_column` chose.
-    start : int
-        1-based place of the first row in its source.
-    source : Source
-        Named in the message.
-    options : ReadOptions
-        Holds the group column and the policy for invalid UTF-8.
-
-    Yields
-    ------
-    DocumentBatch
-        No more characters than `MAX_BATCH_CHARACTERS`, unless it is a single document.
-
-    Raises
-    ------
-    CorpusError
-        When a text is too long or not UTF-8, or a group is empty.
-    """
+    """Turn an Arrow record batch into batches of documents; `start` is the 1-based place of its first row."""
     texts = _texts(batch.column(column), start, source, options)
     groups: list[str] | None = None
     name = options.fold_column

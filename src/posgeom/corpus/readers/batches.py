@@ -13,20 +13,7 @@ Row = tuple[int, str, str | None]
 
 
 def regrouped(batches: Iterable[DocumentBatch], options: ReadOptions) -> Iterator[DocumentBatch]:
-    """Put small batches of one source together: a file may hold its rows one by one.
-
-    Parameters
-    ----------
-    batches : iterable of DocumentBatch
-        Consecutive, of one source and column.
-    options : ReadOptions
-        Holds the batch size.
-
-    Yields
-    ------
-    DocumentBatch
-        Bounded as by `batched`, in bytes instead of characters.
-    """
+    """Put small batches of one source together, bounded in documents and bytes: a file may hold its rows one by one."""
     waiting: list[DocumentBatch] = []
     n_documents = n_bytes = 0
     for batch in batches:
@@ -51,24 +38,7 @@ def _joined(batches: list[DocumentBatch]) -> DocumentBatch:
 def batched(
     rows: Iterable[Row], source: Source, options: ReadOptions, column: str | None = None
 ) -> Iterator[DocumentBatch]:
-    """Collect rows into batches, bounded by documents and by characters.
-
-    Parameters
-    ----------
-    rows : iterable of (int, str, str or None)
-        Place, text and group of each document; the group is a string exactly when `options.fold_column` is set.
-    source : Source
-        Where they come from.
-    options : ReadOptions
-        Holds the batch size.
-    column : str, optional
-        The text column.
-
-    Yields
-    ------
-    DocumentBatch
-        At most `options.batch_size` documents and, unless it is a single one, `MAX_BATCH_CHARACTERS`.
-    """
+    """Collect rows into batches, bounded by documents and, unless it is a single one, by `MAX_BATCH_CHARACTERS`."""
     texts: list[str] = []
     groups: list[str] = []
     first_row, n_characters = 1, 0

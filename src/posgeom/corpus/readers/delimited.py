@@ -26,49 +26,13 @@ _NO_HEADER = "; if the first row is no header, add --no-header"
 
 
 def read_csv(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
-    """Read comma-separated values, quoted unless `options.quoting` is ``"none"``.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-    options : ReadOptions
-        How to read it.
-
-    Yields
-    ------
-    DocumentBatch
-        Documents in file order.
-
-    Raises
-    ------
-    CorpusError
-        When a row is malformed or a column is missing.
-    """
+    """Read comma-separated values, quoted unless `options.quoting` is ``"none"``."""
     with _FIELD_LIMIT.raised():
         yield from _batches(stream, options, ",", options.quoting != "none")
 
 
 def read_tsv(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
-    """Read tab-separated values, a quote being a plain character unless `options.quoting` is ``"csv"``.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-    options : ReadOptions
-        How to read it.
-
-    Yields
-    ------
-    DocumentBatch
-        Documents in file order.
-
-    Raises
-    ------
-    CorpusError
-        When a row is malformed or a column is missing.
-    """
+    """Read tab-separated values, a quote being a plain character unless `options.quoting` is ``"csv"``."""
     with _FIELD_LIMIT.raised():
         yield from _batches(stream, options, "\t", options.quoting == "csv")
 
@@ -88,27 +52,7 @@ def _batches(stream: Stream, options: ReadOptions, separator: str, quoted: bool)
 
 
 def delimited_layout(stream: Stream, options: ReadOptions, separator: str) -> Layout | None:
-    """Decide by the first rows what the reader of a file without quotes decides.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-    options : ReadOptions
-        How to read it.
-    separator : str
-        Between the fields.
-
-    Returns
-    -------
-    Layout or None
-        None where there is no document.
-
-    Raises
-    ------
-    CorpusError
-        When a row is malformed or a column is missing.
-    """
+    """Decide by the first rows what the reader of a file without quotes decides; None where there is no document."""
     decided = _decide(_plain_records(stream, options, separator), stream, options)
     return None if decided is None else decided[0]
 

@@ -16,26 +16,9 @@ _GROUPS = ("name", "description")
 
 
 def read_fasta(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
-    """Read FASTA records; the sequence, without any white space, is the document.
+    """Read FASTA records; the sequence, without any white space, is the document, and its row the line of its header.
 
-    The group may be ``name``, the first word of the header, or ``description``, the whole header.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-    options : ReadOptions
-        How to read it.
-
-    Yields
-    ------
-    DocumentBatch
-        Documents in file order; their rows are the lines of their headers.
-
-    Raises
-    ------
-    CorpusError
-        When the file does not start with a header, or an option does not fit.
+    Folds may be by ``name``, the first word of the header, or ``description``, the whole header.
     """
     if options.column is not None:
         raise refuse_option("--column", "FASTA", stream.source)

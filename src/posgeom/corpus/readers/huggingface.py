@@ -38,23 +38,6 @@ def read_dataset(source: Source, options: ReadOptions) -> Iterator[DocumentBatch
     """Read a dataset row by row, as `datasets.load_dataset` streams it.
 
     A null text is an empty document. A binary column is decoded as UTF-8.
-
-    Parameters
-    ----------
-    source : Source
-        Holds the name of the dataset.
-    options : ReadOptions
-        How to read it; the dataset itself decides the format.
-
-    Yields
-    ------
-    DocumentBatch
-        Documents in the order of the dataset.
-
-    Raises
-    ------
-    CorpusError
-        When the dataset, the configuration, the split or a column is missing, or cannot be reached or read.
     """
     name = source.dataset
     if name is None:

@@ -33,23 +33,6 @@ def read_jsonl(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
     """Read JSON lines; the first record decides the text column.
 
     Blank lines hold no document. A null text is an empty document.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-    options : ReadOptions
-        How to read it.
-
-    Yields
-    ------
-    DocumentBatch
-        Documents in file order.
-
-    Raises
-    ------
-    CorpusError
-        When a line is not JSON, lacks the column, or holds something other than text in it.
     """
     source = stream.source
     records = _records(stream, options)
@@ -67,25 +50,7 @@ def read_jsonl(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
 
 
 def jsonl_layout(stream: Stream, options: ReadOptions) -> Layout | None:
-    """Decide by the first record what `read_jsonl` decides.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-    options : ReadOptions
-        How to read it.
-
-    Returns
-    -------
-    Layout or None
-        None where there is no record.
-
-    Raises
-    ------
-    CorpusError
-        When the first record is not JSON, or has no column that could be meant.
-    """
+    """Decide by the first record what `read_jsonl` decides; None where there is none."""
     first = next(_records(stream, options), None)
     return None if first is None else _decide(first[1], stream.source, options)
 

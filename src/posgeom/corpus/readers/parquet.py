@@ -24,23 +24,6 @@ def read_parquet(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch
     """Read a Parquet file, only the columns needed.
 
     A null text is an empty document. A binary column is decoded as UTF-8.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file, which must be a regular, uncompressed one: Parquet is read from its end.
-    options : ReadOptions
-        How to read it.
-
-    Yields
-    ------
-    DocumentBatch
-        Documents in file order.
-
-    Raises
-    ------
-    CorpusError
-        When the file is truncated, corrupt or not seekable, or a column is missing or of another type.
     """
     source = stream.source
     name = shown(source.name)
@@ -54,24 +37,7 @@ def read_parquet(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch
 
 
 def row_group_bytes(source: Source, options: ReadOptions) -> list[int]:
-    """Stored bytes that each row group of a file has in the columns to be read.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    options : ReadOptions
-        How it will be read.
-
-    Returns
-    -------
-    list of int
-
-    Raises
-    ------
-    CorpusError
-        When the file is corrupt, or a column is missing or of another type.
-    """
+    """Stored bytes that each row group of a file has in the columns to be read."""
     with _open(source) as file:
         columns = _checked_columns(file, options, source)
         with _arrow_errors(source):

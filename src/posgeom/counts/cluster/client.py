@@ -27,24 +27,7 @@ _LOOK_SECONDS = 1
 
 @contextmanager
 def connected(scheduler: str | None, n_workers: int) -> Iterator[Client]:
-    """A client of a cluster, or of worker processes of this machine that end with it.
-
-    Parameters
-    ----------
-    scheduler : str or None
-        Address of the cluster's scheduler.
-    n_workers : int
-        Processes to start where there is none.
-
-    Yields
-    ------
-    Client
-
-    Raises
-    ------
-    CountsError
-        When the scheduler cannot be reached, or its workers have other versions.
-    """
+    """A client of a cluster, or of processes of this machine that end with it; other versions are refused."""
     with ExitStack() as stack:
         stack.enter_context(_quiet())
         address = scheduler if scheduler is not None else stack.enter_context(_local_cluster(n_workers))
@@ -109,27 +92,10 @@ def run_tasks(
     on_done: Callable[[int], None],
     progress: ProgressHook,
 ) -> dict[int, PosgeomError]:
-    """Run calls that give back an `Outcome`; one that cannot be read does not stop the others.
+    """Run calls that give back an `Outcome`, and return those that failed by number; one does not stop the others.
 
-    Only a few more calls than there are threads are handed out at a time: when a worker dies, Dask holds it against
-    all that waited there.
-
-    Parameters
-    ----------
-    client : Client
-    calls : sequence of tuple
-        Function and arguments.
-    names : sequence of str
-        What to call each in messages.
-    on_done : callable
-        Called with the number of each call that has ended well.
-    progress : callable
-        Told when there are no workers to wait for.
-
-    Returns
-    -------
-    dict of int to PosgeomError
-        The calls that failed.
+    Only a few more calls than there are threads are handed out at a time: when a worker dies, Dask holds it against all
+    that waited there.
     """
     waiting = enumerate(calls)
     running: dict[Future[Outcome], int] = {}

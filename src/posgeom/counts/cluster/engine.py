@@ -47,33 +47,7 @@ def count_on_cluster(
 
     The result is the one of `count_sources` to the bit, whatever the number of workers and partitions, and whatever
     dies on the way: a partition's counts are written under a name that follows from its content, so that what is
-    done twice is the same and is added once.
-
-    Parameters
-    ----------
-    sources, options, tokenizer
-        As in `count_sources`.
-    settings : CountSettings
-        `workers` are the processes to start on this machine, by default one per core.
-    cluster : ClusterOptions
-    progress : callable
-        Told of the stages "counting", in bytes of input, and "adding up".
-
-    Returns
-    -------
-    PositionCounts
-        As that of `count_sources`.
-
-    Raises
-    ------
-    CorpusError
-        When a part of the corpus cannot be read. The other parts are still counted and kept in a named run directory.
-    CountsError
-        When the run directory holds something else, or workers die or do not match.
-    OutputError
-        When the run directory cannot be used.
-    TokenizerError
-        When the tokenizer cannot be sent to workers, or applied.
+    done twice is the same and is added once. Where a part cannot be read, the others are still counted and kept.
     """
     settings.check(tokenizer)
     _check_options(cluster, settings.workers)
@@ -135,13 +109,7 @@ def _run(
 
 
 def remove_run(run_dir: str | Path) -> None:
-    """Remove a run directory that is no longer needed.
-
-    Parameters
-    ----------
-    run_dir : str or Path
-        Only what a run put there is removed.
-    """
+    """Remove what a run put into a directory, and the directory if nothing else is in it."""
     RunDirectory(run_dir).remove()
 
 

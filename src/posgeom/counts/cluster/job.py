@@ -25,22 +25,8 @@ SAME_EVERYWHERE = ("posgeom", "tokenizers")
 class Job:
     """What a worker knows beside its partition.
 
-    Attributes
-    ----------
-    run_dir : str
-        Absolute path or URL.
-    options : ReadOptions
-        How to read.
-    counting : CountSettings
-        What to count.
-    tokenizer : TokenizerIdentity
-        Its definition lies in the run directory where it has one.
-    engine : str or None
-        What computes its ids on the client, and must on all workers: counts of two engines are never added up.
-    wanted_engine : str
-        What to ask for to get it.
-    environment : dict of str to str
-        What must be the same on all machines; see `environment`.
+    The tokenizer's definition lies in the run directory. Its engine must be the client's on all workers, since counts
+    of two engines are never added up; `wanted_engine` is what to ask for to get it.
     """
 
     run_dir: str
@@ -86,20 +72,7 @@ def environment() -> dict[str, str]:
 def claim(directory: RunDirectory, job: Job, partitions: Sequence[Partition], size: int | None, changed: bool) -> None:
     """Enter a run in the manifest of its directory, or refuse where another one is entered.
 
-    Parameters
-    ----------
-    directory : RunDirectory
-    job : Job
-    partitions : sequence of Partition
-    size : int or None
-        The partition size asked for.
-    changed : bool
-        Whether other files than those of the manifest are accepted, so that only they are counted again.
-
-    Raises
-    ------
-    CountsError
-        When the directory holds counts of other settings or files.
+    With `changed`, other files than those of the manifest are accepted, so that only they are counted again.
     """
     files = [asdict(f) for f in dict.fromkeys(f for partition in partitions for f in partition.identities)]
     settings = {**job.settings(), "partition size": size}

@@ -22,10 +22,6 @@ class RunLock:
 
     The lock of a client that died on this machine is taken over at once, of one elsewhere when it has not been
     renewed for a minute.
-
-    Parameters
-    ----------
-    directory : RunDirectory
     """
 
     def __init__(self, directory: RunDirectory) -> None:

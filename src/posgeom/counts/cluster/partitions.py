@@ -27,18 +27,10 @@ _SMALLEST, _LARGEST, _SHARE = 4 * 1024**2, 128 * 1024**2, 64
 
 @dataclass(frozen=True, slots=True)
 class FileIdentity:
-    """What tells that a file is the one that was planned.
+    """What tells that a file is the one that was planned: public path, bytes (0 where unknown), change, first bytes.
 
-    Attributes
-    ----------
-    path : str
-        Absolute, or a URL without credentials.
-    size : int
-        Bytes; 0 where a server does not tell.
-    modified : int or str
-        Time of the last change, nanoseconds since 1970; of a remote file, what its filesystem tells versions by.
-    head : str
-        Digest of the first 64 KiB; empty for a remote file.
+    `modified` is in nanoseconds since 1970, of a remote file what its filesystem tells versions by; `head` is a digest
+    of the first 64 KiB, empty for a remote file.
     """
 
     path: str
@@ -49,35 +41,14 @@ class FileIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """What one task counts.
-
-    Attributes
-    ----------
-    sources : tuple of Source
-        Files with absolute paths, or one part of a file.
-    identities : tuple of FileIdentity
-        One for each source.
-    n_bytes : int
-        Bytes of input, for progress.
-    """
+    """What one task counts: files with absolute paths, or one part of a file, and the bytes of input in it."""
 
     sources: tuple[Source, ...]
     identities: tuple[FileIdentity, ...]
     n_bytes: int
 
     def key(self, settings_digest: str) -> str:
-        """Name of the partition's counts: the same content counted in the same way has the same name.
-
-        Parameters
-        ----------
-        settings_digest : str
-            Stands for how it is counted.
-
-        Returns
-        -------
-        str
-            40 hexadecimal digits.
-        """
+        """Name of the partition's counts: the same content counted in the same way has the same name."""
         parts = [None if source.part is None else asdict(source.part) for source in self.sources]
         content = [settings_digest, [asdict(identity) for identity in self.identities], parts]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:40]
@@ -97,26 +68,8 @@ def plan(sources: Sequence[Source], options: ReadOptions, size: int | None = Non
 
     Lines of plain text, JSONL and delimited files without quotes divide at any byte, Parquet between row groups.
     Compressed files, FASTA, quoted CSV and whole files stay in one piece. A file that has changed moves few of the
-    boundaries between groups of other files.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        What `resolve_sources` gave.
-    options : ReadOptions
-        How they will be read.
-    size : int, optional
-        Bytes of a partition, as stored. By default a 64th of the corpus, within 4 MiB and 128 MiB.
-
-    Returns
-    -------
-    list of Partition
-        In the order of the sources.
-
-    Raises
-    ------
-    CorpusError
-        When a source is a pipe, or the start of a large file cannot be read.
+    boundaries between groups of other files. A partition has `size` bytes as stored, by default a 64th of the corpus
+    within 4 MiB and 128 MiB.
     """
     files = [_absolute(source) for source in sources]
     total = sum(source.size or 0 for source in files)
@@ -128,22 +81,7 @@ def plan(sources: Sequence[Source], options: ReadOptions, size: int | None = Non
 
 
 def identify(source: Source) -> FileIdentity:
-    """Look at a file.
-
-    Parameters
-    ----------
-    source : Source
-        With an absolute path, or remote.
-
-    Returns
-    -------
-    FileIdentity
-
-    Raises
-    ------
-    CorpusError
-        When it cannot be read.
-    """
+    """Look at a file, remote or with an absolute path."""
     if source.remote is not None:
         return FileIdentity(source.name, source.size or 0, remote_version(source.remote), "")
     path = source.path or Path()

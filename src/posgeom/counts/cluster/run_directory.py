@@ -30,16 +30,6 @@ class RunDirectory:
 
     Every file is written under a name of its own and then moved into its place, and what it holds follows from its
     name: of two writers of one file it does not matter which is last.
-
-    Parameters
-    ----------
-    place : str or Path
-        A directory, or an fsspec URL.
-
-    Attributes
-    ----------
-    place : str
-        The same, absolute.
     """
 
     def __init__(self, place: str | Path) -> None:
@@ -57,18 +47,7 @@ class RunDirectory:
             self.place = self._root
 
     def create(self) -> bool:
-        """Make the directory where it is missing.
-
-        Returns
-        -------
-        bool
-            Whether it was missing.
-
-        Raises
-        ------
-        OutputError
-            When it cannot be made, or something else is in it.
-        """
+        """Make the directory, and tell whether it was missing; refuse one that holds something else."""
         with self._errors():
             missing = not self._fs.exists(self._root)
             if not missing and not self._fs.isdir(self._root):
@@ -84,18 +63,7 @@ class RunDirectory:
         return missing
 
     def prepare(self, keep: set[str]) -> set[str]:
-        """Make room for partial counts, and clear away what no longer belongs here.
-
-        Parameters
-        ----------
-        keep : set of str
-            Keys of the partitions of the run.
-
-        Returns
-        -------
-        set of str
-            The keys of which there are counts, to be verified when they are read.
-        """
+        """Clear away all but the partial counts to keep, and return the keys of those there, yet to be verified."""
         with self._errors():
             for part in (_PARTIALS, _MERGED):
                 self._fs.makedirs(f"{self._root}/{part}", exist_ok=True)
@@ -112,17 +80,7 @@ class RunDirectory:
             return present
 
     def read_text(self, name: str) -> str | None:
-        """Read a small file.
-
-        Parameters
-        ----------
-        name : str
-
-        Returns
-        -------
-        str or None
-            None where it is missing.
-        """
+        """Read a small file; None where it is missing."""
         with self._errors():
             try:
                 content: bytes = self._fs.cat_file(f"{self._root}/{name}")
@@ -131,39 +89,16 @@ class RunDirectory:
             return content.decode("utf-8", "replace")
 
     def write_text(self, name: str, text: str) -> None:
-        """Write a small file in one step.
-
-        Parameters
-        ----------
-        name : str
-        text : str
-        """
+        """Write a small file in one step."""
         with self._placed(f"{self._root}/{name}") as stream:
             stream.write(text.encode())
 
     def remove_file(self, name: str) -> None:
-        """Remove a small file, if it is there.
-
-        Parameters
-        ----------
-        name : str
-        """
+        """Remove a small file, if it is there."""
         self._remove(f"{self._root}/{name}")
 
     def read_counts(self, key: str, *, merged: bool = False) -> PositionCounts | None:
-        """Read partial counts.
-
-        Parameters
-        ----------
-        key : str
-        merged : bool
-            Whether they are the sum of others.
-
-        Returns
-        -------
-        PositionCounts or None
-            None where they are missing, or damaged and therefore removed.
-        """
+        """Read partial counts, or a sum of them; None where they are missing, or damaged and therefore removed."""
         path = self._path(key, merged)
         with self._errors():
             try:
@@ -181,15 +116,7 @@ class RunDirectory:
         return counts
 
     def write_counts(self, key: str, counts: PositionCounts, *, merged: bool = False) -> None:
-        """Write partial counts in one step.
-
-        Parameters
-        ----------
-        key : str
-        counts : PositionCounts
-        merged : bool
-            Whether they are the sum of others.
-        """
+        """Write partial counts, or a sum of them, in one step."""
         with self._placed(self._path(key, merged)) as stream:
             write_counts_to(stream, counts, {_DIGEST_KEY: json.dumps([key, _digest(counts)]).encode()})
 

@@ -27,29 +27,13 @@ class WorkerMemoryError(CountsError):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a task ended.
-
-    Attributes
-    ----------
-    error : PosgeomError or None
-        Given back, not raised: it is an expected end, not a failure of the cluster to be tried again.
-    """
+    """How a task ended; an error is given back, not raised, since it is no failure of the cluster to be tried again."""
 
     error: PosgeomError | None = None
 
 
 def count_partition(job: Job, partition: Partition) -> Outcome:
-    """Count a partition into the run directory, unless its counts are there.
-
-    Parameters
-    ----------
-    job : Job
-    partition : Partition
-
-    Returns
-    -------
-    Outcome
-    """
+    """Count a partition into the run directory, unless its counts are there."""
     try:
         directory = RunDirectory(job.run_dir)
         _check_worker(job.run_dir, tuple(job.environment.items()))
@@ -66,22 +50,7 @@ def count_partition(job: Job, partition: Partition) -> Outcome:
 
 
 def merge_partials(job: Job, key: str, parts: Sequence[str], merged: bool) -> Outcome:
-    """Add up partial counts into the run directory, unless their sum is there.
-
-    Parameters
-    ----------
-    job : Job
-    key : str
-        Of the sum.
-    parts : sequence of str
-        Keys of the partial counts.
-    merged : bool
-        Whether these are sums themselves.
-
-    Returns
-    -------
-    Outcome
-    """
+    """Add up partial counts into the run directory, unless their sum is there."""
     try:
         directory = RunDirectory(job.run_dir)
         if directory.read_counts(key, merged=True) is None:

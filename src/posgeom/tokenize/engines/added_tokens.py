@@ -13,17 +13,9 @@ from posgeom.tokenize.engines.spaces import MARK, only_marks_spaces
 
 
 class AddedTokens:
-    """The added tokens of a tokenizer.
+    """The added tokens of a ``tokenizer.json``.
 
-    Parameters
-    ----------
-    definition : mapping
-        A ``tokenizer.json``.
-
-    Attributes
-    ----------
-    are_plain : bool
-        Whether a text that holds one, as it is or as it is normalised, spells it out.
+    `are_plain` where a text that holds one, as it is or as it is normalised, spells it out.
     """
 
     def __init__(self, definition: Mapping[str, Any]) -> None:
@@ -39,30 +31,11 @@ class AddedTokens:
         self._patterns = [(_common_start(group), re.compile(b"|".join(map(re.escape, group)))) for group in alike]
 
     def occur_in(self, text: str) -> bool:
-        """Whether a text spells out any of them.
-
-        Parameters
-        ----------
-        text : str
-
-        Returns
-        -------
-        bool
-        """
+        """Whether a text spells out any of them."""
         return bool(self.documents(Texts.from_strings([text])).size)
 
     def documents(self, texts: Texts) -> NDArray[np.int64]:
-        """Documents that spell out any of them.
-
-        Parameters
-        ----------
-        texts : Texts
-
-        Returns
-        -------
-        ndarray of int64, shape (k,)
-            Their numbers, in increasing order.
-        """
+        """Numbers of the documents that spell out any of them, increasing."""
         data, starts, ends = texts.utf8()
         places = sorted(
             place

@@ -13,14 +13,7 @@ Ragged = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class EngineError(TokenizerError):
-    """An engine crashed, or gave other ids than the reference: its counts must not be used.
-
-    Parameters
-    ----------
-    message : str
-    document : int, optional
-        Number of the document in its batch.
-    """
+    """An engine crashed, or gave other ids than the reference on a document of a batch: its counts must not be used."""
 
     def __init__(self, message: str, document: int | None = None) -> None:
         super().__init__(message)
@@ -34,12 +27,8 @@ class UnsupportedTokenizer(Exception):  # noqa: N818  an answer, not an error: t
 class Engine(ABC):
     """Content tokens of documents, special tokens left out.
 
-    Attributes
-    ----------
-    name : str
-        The engine and the version of the library behind it, for the result.
-    stops_early : bool
-        Whether it looks no further once it has the tokens that are needed.
+    `name` tells the version of the library behind it. One that `stops_early` looks no further once it has the tokens
+    needed.
     """
 
     name: str
@@ -47,17 +36,4 @@ class Engine(ABC):
 
     @abstractmethod
     def encode(self, texts: Texts, n_tokens: int) -> Ragged:
-        """Tokenise.
-
-        Parameters
-        ----------
-        texts : Texts
-            Documents without the text of any added token.
-        n_tokens : int
-            Tokens of a document that are needed; more may be returned.
-
-        Returns
-        -------
-        lengths : ndarray of int64, shape (n_documents,)
-        ids : ndarray of int64, shape (sum of lengths,)
-        """
+        """Tokenise documents without the text of any added token: lengths, and ids end to end, at least `n_tokens` each."""

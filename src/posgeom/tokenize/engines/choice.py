@@ -91,16 +91,7 @@ KNOWN: dict[str, frozenset[Kind]] = {
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that is no engine's.
-
-    Parameters
-    ----------
-    name : str
-
-    Raises
-    ------
-    TokenizerError
-    """
+    """Refuse a name that is no engine's."""
     if name not in get_args(EngineName):
         names = ", ".join(get_args(EngineName))
         raise TokenizerError(f"no tokenizer engine {shown(name, 60)}: expected one of {names}")
@@ -109,28 +100,9 @@ def check_name(name: str) -> None:
 def choose_engine(
     wanted: str, definition: Mapping[str, Any], reference: Reference, added: AddedTokens
 ) -> tuple[Engine | None, str | None]:
-    """Choose an engine.
+    """Choose an engine for a ``tokenizer.json`` without padding and truncation; None is the reference.
 
-    Parameters
-    ----------
-    wanted : str
-        An `EngineName`.
-    definition : mapping
-        The ``tokenizer.json``, without padding and truncation.
-    reference : Reference
-    added : AddedTokens
-
-    Returns
-    -------
-    engine : Engine or None
-        None for the reference.
-    note : str or None
-        What went wrong with an engine that was tried.
-
-    Raises
-    ------
-    TokenizerError
-        When an engine asked for by name is not installed, or cannot do this tokenizer.
+    Also says what went wrong with an engine that was tried. One asked for by name that cannot be had is an error.
     """
     check_name(wanted)
     if wanted == "reference":
@@ -181,17 +153,7 @@ def _obstacle(definition: Mapping[str, Any], reference: Reference, added: AddedT
 
 
 def kind_of(definition: Mapping[str, Any]) -> Kind:
-    """What kind of tokenizer this is.
-
-    Parameters
-    ----------
-    definition : mapping
-        A ``tokenizer.json``.
-
-    Returns
-    -------
-    Kind
-    """
+    """What kind of tokenizer a ``tokenizer.json`` is."""
     model = definition["model"]
     options = [key for key in _MODEL_OPTIONS if model.get(key) and model.get(key) != "##"]  # the usual of WordPiece
     normalizers = steps(definition.get("normalizer"), "normalizers")

@@ -21,13 +21,8 @@ MAX_ITEMS = 16_000_000
 class ChunkCache(Engine):
     """The reference, asked once for each distinct chunk; for tokenizers of which `comes_apart_before_spaces` holds.
 
-    Parameters
-    ----------
-    reference : Reference
-    find_boundaries : callable
-        Gives the offsets at which UTF-8 may be taken apart.
-    prepended : bytes
-        UTF-8 to put before every document that is not empty.
+    `find_boundaries` gives the offsets at which UTF-8 may be taken apart; `prepended` goes before every document that
+    is not empty.
     """
 
     def __init__(

@@ -27,20 +27,9 @@ class Cutter:
         self.bytes_per_token = float(FIRST_GUESS)
 
     def first_tokens(self, texts: Texts, n_tokens: int, encode: Callable[[Texts], Ragged]) -> Ragged:
-        """The first tokens of each document, where texts may be taken apart at `is_boundary`.
+        """At most the first `n_tokens` of each document, where texts may be taken apart at `is_boundary`.
 
-        Parameters
-        ----------
-        texts : Texts
-        n_tokens : int
-            Tokens wanted of each document.
-        encode : callable
-            Gives at least these tokens of some documents, and says how dense they are by those beyond.
-
-        Returns
-        -------
-        Ragged
-            At most `n_tokens` ids for each document.
+        `encode` gives at least these tokens of some documents, and says how dense they are by those beyond.
         """
         numbers, pending = np.arange(len(texts)), texts
         limits = np.full(len(texts), int(self.bytes_per_token * n_tokens))
@@ -75,21 +64,7 @@ class Cutter:
 
 
 def cut(texts: Texts, limits: NDArray[np.int64]) -> tuple[Texts, NDArray[np.bool_]]:
-    """Shorten the documents that are longer than their limit, at the first boundary from there on.
-
-    Parameters
-    ----------
-    texts : Texts
-    limits : ndarray of int64, shape (n_documents,)
-        In bytes.
-
-    Returns
-    -------
-    texts : Texts
-        The same number of documents.
-    is_cut : ndarray of bool, shape (n_documents,)
-        Those that lost something.
-    """
+    """Cut documents at the first boundary from their limit in bytes on, and tell which lost something."""
     data, starts, ends = texts.utf8()
     is_cut = np.zeros(starts.size, np.bool_)
     new_ends = ends

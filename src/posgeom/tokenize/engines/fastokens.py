@@ -11,13 +11,7 @@ from posgeom.tokenize.engines.base import Engine, Ragged, UnsupportedTokenizer
 
 
 class Fastokens(Engine):
-    """BPE by the `fastokens` library.
-
-    Parameters
-    ----------
-    definition : str
-        A ``tokenizer.json`` without padding and truncation.
-    """
+    """BPE by the `fastokens` library."""
 
     def __init__(self, definition: str) -> None:
         from fastokens import Tokenizer

@@ -10,13 +10,7 @@ from posgeom.tokenize.engines.base import Engine, Ragged, UnsupportedTokenizer
 
 
 class Gigatoken(Engine):
-    """Byte-level BPE by the `gigatoken` library.
-
-    Parameters
-    ----------
-    definition : str
-        A ``tokenizer.json`` without padding and truncation.
-    """
+    """Byte-level BPE by the `gigatoken` library."""
 
     def __init__(self, definition: str) -> None:
         from gigatoken.gigatoken_rs import load_hf_json

@@ -10,13 +10,7 @@ from posgeom.tokenize.engines.base import Engine, Ragged, UnsupportedTokenizer
 
 
 class Nanotoken(Engine):
-    """WordPiece by the `nanotoken` library.
-
-    Parameters
-    ----------
-    definition : str
-        A ``tokenizer.json`` without padding and truncation.
-    """
+    """WordPiece by the `nanotoken` library."""
 
     stops_early = True
 

@@ -21,19 +21,7 @@ def clip_rows(rows: Ragged, n: int) -> Ragged:
 
 
 def assemble(n_rows: int, parts: list[tuple[NDArray[np.int64], Ragged]]) -> Ragged:
-    """Put rows that were computed in parts in their places.
-
-    Parameters
-    ----------
-    n_rows : int
-        Rows there are.
-    parts : list of (ndarray of int64, Ragged)
-        The numbers of some rows, and these rows; each row in one part.
-
-    Returns
-    -------
-    Ragged
-    """
+    """Put rows that were computed in parts in their places; a part has the numbers of some rows, and these."""
     lengths = np.zeros(n_rows, np.int64)
     for numbers, (part, _) in parts:
         lengths[numbers] = part

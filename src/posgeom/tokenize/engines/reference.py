@@ -20,19 +20,10 @@ _PROBES = ("", "a", "The quick brown fox, 1999.", "\u00e9\u4e2d \U0001f600")
 
 
 class Reference(Engine):
-    """`tokenizers` as it is.
+    """`tokenizers` as it is, with padding and truncation switched off.
 
-    Parameters
-    ----------
-    tokenizer : tokenizers.Tokenizer
-        Padding and truncation are switched off in it.
-
-    Attributes
-    ----------
-    n_before, n_after : int
-        Special tokens it puts before and after the content.
-    surrounds : bool
-        Whether special tokens stand there only, so that the content can be encoded without them.
+    `n_before` and `n_after` are the special tokens it puts around the content; `surrounds` whether they stand there
+    only, so that the content can be encoded without them.
     """
 
     def __init__(self, tokenizer: "tokenizers.Tokenizer") -> None:
@@ -50,20 +41,9 @@ class Reference(Engine):
         return _flat([e.ids[:n_tokens] for e in self._run(texts.strings(), specials=False)])
 
     def encode_with_specials(self, texts: Texts, n_positions: int) -> tuple[Ragged, NDArray[np.bool_]]:
-        """Tokenise with special tokens, wherever they stand.
+        """Tokenise with special tokens, wherever they stand, up to `n_positions`, and tell which ids are content.
 
-        Parameters
-        ----------
-        texts : Texts
-        n_positions : int
-            Tokens of each document at most, special ones included.
-
-        Returns
-        -------
-        rows : Ragged
-            Ids, special ones included.
-        is_content : ndarray of bool, shape (sum of lengths,)
-            A special token is one that the post-processor added, not one spelled out in the text.
+        A special token is one that the post-processor added, not one spelled out in the text.
         """
         # Only the library knows which special tokens stay when it truncates; it is told how far for all its users.
         with self._lock:

@@ -63,21 +63,7 @@ FRAGMENTS = (
 
 
 def adversarial_texts(words: Sequence[str] = (), seed: int = 0, n_mixed: int = _N_MIXED) -> list[str]:
-    """Texts that tell tokenizers apart.
-
-    Parameters
-    ----------
-    words : sequence of str
-        Entries of the vocabulary, to be spelled out too.
-    seed : int
-    n_mixed : int
-        Random mixtures beside the fragments themselves.
-
-    Returns
-    -------
-    list of str
-        The same for the same arguments.
-    """
+    """Texts that tell tokenizers apart: fragments, words of the vocabulary, and random mixtures, always the same."""
     rng = random.Random(seed)  # noqa: S311  not for secrets
     chosen = list(words) if len(words) <= _N_WORDS else rng.sample(list(words), _N_WORDS)
     texts = ["", *FRAGMENTS, *(f"x{f}y {f} z" for f in FRAGMENTS), " ".join(chosen), "".join(chosen)]
@@ -97,22 +83,7 @@ def _any_character(rng: random.Random) -> str:
 
 
 def check_engine(engine: Engine, reference: Reference, texts: Sequence[str], n_tokens: int = 10_000) -> None:
-    """Compare an engine with the reference.
-
-    Parameters
-    ----------
-    engine : Engine
-    reference : Reference
-    texts : sequence of str
-        Without the text of any added token.
-    n_tokens : int
-        Compared of each text.
-
-    Raises
-    ------
-    EngineError
-        When any id differs, or the engine crashes.
-    """
+    """Compare an engine with the reference on texts without added tokens; a difference or crash is an `EngineError`."""
     documents = Texts.from_strings(texts)
     found = guarded(engine, documents, n_tokens)
     place = first_difference(found, reference.encode(documents, n_tokens), n_tokens)
@@ -121,35 +92,14 @@ def check_engine(engine: Engine, reference: Reference, texts: Sequence[str], n_t
 
 
 def guarded(engine: Engine, texts: Texts, n_tokens: int) -> Ragged:
-    """Run an engine; whatever it raises becomes an `EngineError`.
-
-    Parameters
-    ----------
-    engine : Engine
-    texts : Texts
-    n_tokens : int
-
-    Returns
-    -------
-    Ragged
-    """
+    """Run an engine; whatever it raises becomes an `EngineError`."""
     with crashes_as_errors(engine.name):
         return engine.encode(texts, n_tokens)
 
 
 @contextmanager
 def crashes_as_errors(name: str) -> Iterator[None]:
-    """Turn whatever an engine raises into an `EngineError`.
-
-    Parameters
-    ----------
-    name : str
-        The engine's, for the message.
-
-    Raises
-    ------
-    EngineError
-    """
+    """Turn whatever an engine raises into an `EngineError`."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit, EngineError, UnsupportedTokenizer):
@@ -159,17 +109,7 @@ def crashes_as_errors(name: str) -> Iterator[None]:
 
 
 def first_difference(found: Ragged, wanted: Ragged, n_tokens: int) -> int | None:
-    """Number of the first row whose first `n_tokens` values differ, None when all agree.
-
-    Parameters
-    ----------
-    found, wanted : Ragged
-    n_tokens : int
-
-    Returns
-    -------
-    int or None
-    """
+    """Number of the first row whose first `n_tokens` values differ, None when all agree."""
     if found[0].size != wanted[0].size or int(found[0].sum()) != found[1].size:
         return 0
     a_ends, b_ends = np.cumsum(found[0]), np.cumsum(wanted[0])

@@ -52,19 +52,7 @@ _STAYS_WHOLE = re.compile(r"[ -~]?[!-~]*")
 
 
 def steps(component: Mapping[str, Any] | None, key: str) -> list[Mapping[str, Any]]:
-    """The parts of a normaliser or pre-tokenizer, nested sequences undone.
-
-    Parameters
-    ----------
-    component : mapping or None
-        From a ``tokenizer.json``.
-    key : str
-        ``"normalizers"`` or ``"pretokenizers"``: what a sequence calls its parts.
-
-    Returns
-    -------
-    list of mapping
-    """
+    """The parts of a normaliser or pre-tokenizer of a ``tokenizer.json``, nested sequences undone, by their key there."""
     if component is None:
         return []
     if component.get("type") == "Sequence":
@@ -73,18 +61,7 @@ def steps(component: Mapping[str, Any] | None, key: str) -> list[Mapping[str, An
 
 
 def splits_before_spaces(definition: Mapping[str, Any]) -> bool:
-    """Whether a tokenizer gives the same tokens when its text is taken apart before a space after a non-space.
-
-    Parameters
-    ----------
-    definition : mapping
-        A ``tokenizer.json``.
-
-    Returns
-    -------
-    bool
-        False where that is not known.
-    """
+    """Whether a tokenizer is known to give the same tokens when its text is parted before a space after a non-space."""
     splitter = None
     for step in steps(definition.get("pre_tokenizer"), "pretokenizers"):
         kind = step.get("type")
@@ -111,16 +88,6 @@ def settles_before_spaces(definition: Mapping[str, Any]) -> bool:
     So it is where a text may be taken apart there. So it is too where a text goes whole through a unigram model, whose
     best path is found from left to right, or through merges, if spaces become a mark and no token has one after another
     character: every path then goes through such a place.
-
-    Parameters
-    ----------
-    definition : mapping
-        A ``tokenizer.json``.
-
-    Returns
-    -------
-    bool
-        False where that is not known.
     """
     if splits_before_spaces(definition):
         return True
@@ -138,21 +105,11 @@ def settles_before_spaces(definition: Mapping[str, Any]) -> bool:
 
 
 def comes_apart_before_spaces(definition: Mapping[str, Any]) -> bool:
-    """Whether what stands between spaces after non-spaces has tokens of its own, whatever stands around it.
+    """Whether what stands between spaces after non-spaces is known to have tokens of its own, whatever is around it.
 
     Merges do not see each other across a place that none of them crosses. The best path of a unigram model has its
     parts there too; but of paths that score alike it takes one by the rounding of sums that begin where the text does.
-
-    Parameters
-    ----------
-    definition : mapping
-        A ``tokenizer.json``.
-
-    Returns
-    -------
-    bool
-        False where that is not known. A mark that its normalizer prepends is the first part's alone, see
-        `without_prepended_marks`.
+    A mark that the normalizer prepends is the first part's alone, see `without_prepended_marks`.
     """
     if definition["model"].get("type") == "BPE":
         return settles_before_spaces(definition)
@@ -160,19 +117,7 @@ def comes_apart_before_spaces(definition: Mapping[str, Any]) -> bool:
 
 
 def without_prepended_marks(definition: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """A tokenizer that prepends nothing, and what is to be prepended to every text that is not empty instead.
-
-    Parameters
-    ----------
-    definition : mapping
-        A ``tokenizer.json`` of which `comes_apart_before_spaces` holds.
-
-    Returns
-    -------
-    dict
-        A ``tokenizer.json``.
-    str
-    """
+    """The ``tokenizer.json`` that prepends nothing, and what to prepend to every text that is not empty instead."""
     normalizers = steps(definition.get("normalizer"), "normalizers")
     others = [step for step in normalizers if step.get("type") != "Prepend"]
     normalizer = {"type": "Sequence", "normalizers": others} if others else None
@@ -223,17 +168,9 @@ def split_pattern(step: Mapping[str, Any]) -> str | None:
 
 
 def boundaries(data: bytes) -> NDArray[np.int64]:
-    """Offsets of the spaces that follow a character which is not white space, in increasing order.
+    """Offsets of the spaces that follow a character which is not white space, increasing, in UTF-8.
 
-    Parameters
-    ----------
-    data : bytes
-        UTF-8.
-
-    Returns
-    -------
-    ndarray of int64, shape (k,)
-        A control character counts as white space, which loses boundaries and never invents one.
+    A control character counts as white space, which loses boundaries and never invents one.
     """
     buffer = np.frombuffer(data, np.uint8)
     spaces = np.flatnonzero(buffer == _SPACE)
@@ -250,15 +187,7 @@ def boundaries(data: bytes) -> NDArray[np.int64]:
 def splits_at_punctuation(definition: Mapping[str, Any]) -> bool:
     """Whether a tokenizer also gives the same tokens when its text is taken apart around ASCII punctuation.
 
-    Parameters
-    ----------
-    definition : mapping
-        A ``tokenizer.json`` of which `splits_before_spaces` holds.
-
-    Returns
-    -------
-    bool
-        True for BERT's pre-tokenizer, which isolates punctuation, unless a normaliser may compose it with what follows.
+    True for BERT's pre-tokenizer, which isolates it, unless a normaliser may compose it with what follows.
     """
     splits = [step.get("type") for step in steps(definition.get("pre_tokenizer"), "pretokenizers")]
     normalizers = {step.get("type") for step in steps(definition.get("normalizer"), "normalizers")}
@@ -266,18 +195,7 @@ def splits_at_punctuation(definition: Mapping[str, Any]) -> bool:
 
 
 def punctuation_boundaries(data: bytes) -> NDArray[np.int64]:
-    """The `boundaries`, and the offsets before and after every ASCII punctuation character.
-
-    Parameters
-    ----------
-    data : bytes
-        UTF-8.
-
-    Returns
-    -------
-    ndarray of int64, shape (k,)
-        In increasing order.
-    """
+    """The `boundaries`, and the offsets before and after every ASCII punctuation character, increasing."""
     marks = _IS_PUNCTUATION[np.frombuffer(data, np.uint8)]
     is_bound = marks.copy()
     is_bound[1:] |= marks[:-1]
@@ -286,19 +204,7 @@ def punctuation_boundaries(data: bytes) -> NDArray[np.int64]:
 
 
 def is_boundary(data: bytes, space: int) -> bool:
-    """Whether a space is among the `boundaries`.
-
-    Parameters
-    ----------
-    data : bytes
-        UTF-8.
-    space : int
-        Offset of a space.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a space is among the `boundaries`."""
     if not space:
         return False
     before = data[space - 1]
