@@ -75,7 +75,7 @@ def test_fasta_groups(tmp_path: Path, groups: Texts, refusal: Refusal) -> None:
 
 def test_fasta_without_header(tmp_path: Path, refusal: Refusal) -> None:
     message = refusal(write(tmp_path / "a.faa", "\n\nACGT\n"))
-    assert "a.faa', line 3: got 'ACGT': wanted a FASTA header" in message
+    assert "a.faa', line 3: got 'ACGT': expected a FASTA header" in message
 
 
 def test_fasta_invalid_utf8_and_length(

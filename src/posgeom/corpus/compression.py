@@ -110,11 +110,11 @@ def sniff_codec(file: ByteLayer) -> str | None:
 def decompressed(file: ByteLayer, codec: str, name: str) -> ByteLayer:
     """Decompress a stream, all members in turn; truncated or corrupt data, or none at all, raise `CorpusError`."""
     if not file.peek(1):
-        raise CorpusError(f"{name}: an empty file: wanted {codec} data; fetch the file again")
+        raise CorpusError(f"{name}: an empty file: expected {codec} data; fetch the file again")
     return ByteLayer(
         _DECOMPRESSORS[codec](io.BufferedReader(file)),  # gzip takes a short read for the end of the file
         lambda error: (
-            f"{name}: truncated or corrupt {codec} data ({one_line(error)}): wanted a complete file;"
+            f"{name}: truncated or corrupt {codec} data ({one_line(error)}): expected a complete file;"
             " fetch it again, or rename it if it is not compressed"
         ),
     )

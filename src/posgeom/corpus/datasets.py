@@ -16,7 +16,7 @@ _DICT_FILE = "dataset_dict.json"
 _STATE_FILE = "state.json"
 _INFO_FILE = "dataset_info.json"
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
-_FORM = "wanted hf:NAME[:config][:split], with the name of a dataset on the hub or of a local directory"
+_FORM = "expected hf:NAME[:config][:split], with the name of a dataset on the hub or of a local directory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +49,18 @@ def parse_dataset(name: str) -> DatasetName:
     return DatasetName(path, *_optional(further, name))
 
 
-def choose_split(splits: Sequence[str], wanted: str | None, name: str) -> str:
+def choose_split(splits: Sequence[str], requested: str | None, name: str) -> str:
     """Choose a split: the one asked for, else ``train``, else the only one."""
-    if wanted is not None:
-        if wanted in splits:
-            return wanted
-        raise CorpusError(f"{shown(name)}: no split {shown(wanted, 60)}: the splits are {shown_list(splits)}")
+    if requested is not None:
+        if requested in splits:
+            return requested
+        raise CorpusError(f"{shown(name)}: no split {shown(requested, 60)}: the splits are {shown_list(splits)}")
     if DEFAULT_SPLIT in splits:
         return DEFAULT_SPLIT
     if len(splits) == 1:
         return splits[0]
     found = f"several splits, {shown_list(splits)}" if splits else "no split"
-    raise CorpusError(f"{shown(name)}: {found}: wanted one; choose it with {PREFIX}NAME:SPLIT")
+    raise CorpusError(f"{shown(name)}: {found}: expected one; choose it with {PREFIX}NAME:SPLIT")
 
 
 def saved_shards(read: Callable[[str], bytes | None], split: str | None, name: str) -> list[str] | None:
@@ -85,7 +85,7 @@ def saved_shards(read: Callable[[str], bytes | None], split: str | None, name: s
     return [prefix + shard for shard in shards]
 
 
-_SAVE_AGAIN = "wanted a directory as save_to_disk wrote it; save the dataset again"
+_SAVE_AGAIN = "expected a directory as save_to_disk wrote it; save the dataset again"
 
 
 def _parsed(content: bytes, key: str, name: str, file: str) -> list[object]:

@@ -43,7 +43,7 @@ _CAUSES = (
         frozenset({"FileExpired"}),
         frozenset({412}),
         "it changed while it was read",
-        "wanted a file that stays as it is; read it again",
+        "expected a file that stays as it is; read it again",
     ),
     _Cause(
         frozenset({"TimeoutError", "ConnectTimeoutError", "ReadTimeoutError", "FSTimeoutError", "TimeoutException"}),

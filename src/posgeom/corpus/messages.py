@@ -14,12 +14,12 @@ def too_long(name: str, row: int, unit: str = "line") -> CorpusError:
     """Make the error for a document beyond `MAX_DOCUMENT_BYTES`."""
     return CorpusError(
         f"{located(name, row, unit)}: a document longer than {documents.MAX_DOCUMENT_BYTES:,} bytes:"
-        " wanted shorter documents; split it"
+        " expected shorter documents; split it"
     )
 
 
 def looks_binary(place: str) -> CorpusError:
     """Make the error for bytes that are no text."""
     return CorpusError(
-        f"{place}: looks binary (a NUL byte): wanted UTF-8 text, JSONL, CSV, TSV, FASTA or Parquet; convert it"
+        f"{place}: looks binary (a NUL byte): expected UTF-8 text, JSONL, CSV, TSV, FASTA or Parquet; convert it"
     )

@@ -5,10 +5,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from posgeom.corpus.documents import DocumentBatch, Format, ReadOptions
-from posgeom.corpus.readers.columns import refuse_option
 from posgeom.corpus.readers.delimited import read_csv, read_tsv
 from posgeom.corpus.readers.fasta import read_fasta
 from posgeom.corpus.readers.jsonl import read_jsonl
+from posgeom.corpus.readers.tabular import refuse_option
 from posgeom.corpus.readers.text import read_text
 from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source
 from posgeom.corpus.streams import Stream, open_stream
@@ -59,9 +59,9 @@ def read_sources(
     An impossible option is refused at once. `on_progress` is told the bytes of input, as stored, used so far.
     """
     if options.batch_size < 1:
-        raise CorpusError(f"got a batch size of {options.batch_size}: wanted at least 1")
+        raise CorpusError(f"got a batch size of {options.batch_size}: expected at least 1")
     if options.format != "auto" and options.format not in READERS:
-        raise CorpusError(f"unknown format {shown(options.format, 60)}: wanted auto, {', '.join(READERS)}")
+        raise CorpusError(f"unknown format {shown(options.format, 60)}: expected auto, {', '.join(READERS)}")
     return _batches(sources, options, on_progress or _ignore)
 
 

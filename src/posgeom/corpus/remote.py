@@ -72,7 +72,7 @@ def find_remote(spec: str) -> Listing:
             return Listing("directory", _tree(filesystem, root, spec), root)
     if info.get("mimetype") == "text/html":
         raise CorpusError(
-            f"{shown(public_name(spec))}: the server sends a web page: wanted the address of the file itself;"
+            f"{shown(public_name(spec))}: the server sends a web page: expected the address of the file itself;"
             " look for a link that says raw or download"
         )
     return Listing("file", [_found(filesystem, info, spec, public_name(spec), path)])
@@ -175,7 +175,7 @@ class RemoteStream(io.RawIOBase):
             raise self._changed(f"ended after {place:,} bytes of {self._size:,}")
 
     def _changed(self, what: str) -> CorpusError:
-        return CorpusError(f"{shown(self._name)}: {what}: wanted a file that stays as it is; read it again")
+        return CorpusError(f"{shown(self._name)}: {what}: expected a file that stays as it is; read it again")
 
     @property
     def _name(self) -> str:

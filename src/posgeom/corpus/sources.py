@@ -40,7 +40,7 @@ CODEC_BY_SUFFIX = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 # A .json file is more often a configuration than a corpus: it is read only when named.
 _DIRECTORY_SUFFIXES = FORMAT_BY_SUFFIX.keys() - {".json"}
 
-_WANTED = "wanted a file, a quoted glob pattern, a directory, a URL, hf:NAME, or - for standard input"
+_EXPECTED = "expected a file, a quoted glob pattern, a directory, a URL, hf:NAME, or - for standard input"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def resolve_sources(specs: Sequence[str | Path], options: ReadOptions) -> list[S
     if isinstance(specs, str | Path):
         specs = [specs]
     if not specs:
-        raise CorpusError(f"no input named: {_WANTED}")
+        raise CorpusError(f"no input named: {_EXPECTED}")
     found: dict[str, Source] = {}
     for spec in specs:
         for key, source in _expand(os.fspath(spec), options):
@@ -128,7 +128,7 @@ def _expand(name: str, options: ReadOptions) -> list[Keyed]:
     if name == "-":
         return [("-", Source("standard input", None, None))]
     if not name:
-        raise CorpusError(f"got an empty file name: {_WANTED}")
+        raise CorpusError(f"got an empty file name: {_EXPECTED}")
     if is_url(name):
         path = local_path(name)
         return _expand_url(name, options) if path is None else _expand(path, options)
@@ -138,10 +138,10 @@ def _expand(name: str, options: ReadOptions) -> list[Keyed]:
         if name.startswith(PREFIX):
             return _expand_dataset(name)
         if not glob.has_magic(name):
-            raise CorpusError(f"{shown(name)}: no such file or directory: {_WANTED}{_hint(name)}") from None
+            raise CorpusError(f"{shown(name)}: no such file or directory: {_EXPECTED}{_hint(name)}") from None
         return _expand_glob(name)
     except (OSError, ValueError) as error:
-        raise CorpusError(f"{shown(name)}: {_reason(error)}: {_WANTED}") from None
+        raise CorpusError(f"{shown(name)}: {_reason(error)}: {_EXPECTED}") from None
     return _expand_directory(name, options) if stat.S_ISDIR(mode) else [_file_source(name)]
 
 
@@ -180,7 +180,7 @@ def _expand_url(url: str, options: ReadOptions) -> list[Keyed]:
         missing = next((shard for shard in shards if shard not in inside), None)
         if missing is not None:
             raise CorpusError(
-                f"{shown(public_name(url))}: no {shown(missing)} in it: wanted all its files; copy it again"
+                f"{shown(public_name(url))}: no {shown(missing)} in it: expected all its files; copy it again"
             )
         return [_remote_source(inside[shard]) for shard in shards]
     if options.format == "auto":
@@ -195,7 +195,7 @@ def _expand_dataset(name: str) -> list[Keyed]:
     if Path(dataset.path).is_dir():
         shards = _saved_in(dataset.path, dataset.split or dataset.config, name)
         if shards is not None and dataset.config is not None and dataset.split is not None:
-            raise CorpusError(f"{shown(name)}: a saved dataset has no configs: wanted {PREFIX}DIR[:split]")
+            raise CorpusError(f"{shown(name)}: a saved dataset has no configs: expected {PREFIX}DIR[:split]")
         if shards is not None:
             return shards
     return [(name, Source(name, None, None, dataset=dataset))]
@@ -209,7 +209,7 @@ def _saved_in(directory: str, split: str | None, name: str) -> list[Keyed] | Non
         try:
             return path.read_bytes() if path.is_file() else None
         except OSError as error:
-            raise CorpusError(f"{shown(path)}: {_reason(error)}: wanted a readable file") from None
+            raise CorpusError(f"{shown(path)}: {_reason(error)}: expected a readable file") from None
 
     shards = saved_shards(read, split, name)
     return None if shards is None else [_file_source(str(Path(directory, shard))) for shard in shards]
@@ -221,7 +221,7 @@ def _remote_source(found: Found) -> Keyed:
 
 def _no_match(pattern: str, found: str) -> CorpusError:
     return CorpusError(
-        f"{shown(pattern)}: no file of this name, and {found} it as a pattern: wanted at least one file;"
+        f"{shown(pattern)}: no file of this name, and {found} it as a pattern: expected at least one file;"
         " ** crosses directories"
     )
 
@@ -229,11 +229,11 @@ def _no_match(pattern: str, found: str) -> CorpusError:
 def _no_data(directory: str, options: ReadOptions) -> CorpusError:
     if options.format == "auto":
         return CorpusError(
-            f"{shown(directory)}: no data file in this directory: wanted the extensions"
+            f"{shown(directory)}: no data file in this directory: expected the extensions"
             f" {' '.join(sorted(_DIRECTORY_SUFFIXES))}, also with {' '.join(CODEC_BY_SUFFIX)};"
             " name the files, or give --format to take every file"
         )
-    return CorpusError(f"{shown(directory)}: no file in this directory: wanted one that is not hidden")
+    return CorpusError(f"{shown(directory)}: no file in this directory: expected one that is not hidden")
 
 
 def _hint(name: str) -> str:
@@ -268,12 +268,12 @@ def _file_source(name: str) -> Keyed:
     try:
         status = Path(name).stat()
     except (OSError, ValueError) as error:
-        raise CorpusError(f"{shown(name)}: {_reason(error)}: wanted a readable file") from None
+        raise CorpusError(f"{shown(name)}: {_reason(error)}: expected a readable file") from None
     is_pipe = stat.S_ISFIFO(status.st_mode)
     if not (is_pipe or stat.S_ISREG(status.st_mode)):
-        raise CorpusError(f"{shown(name)}: not a regular file: {_WANTED}")
+        raise CorpusError(f"{shown(name)}: not a regular file: {_EXPECTED}")
     if not os.access(name, os.R_OK):
-        raise CorpusError(f"{shown(name)}: permission denied: wanted a readable file; see its permissions")
+        raise CorpusError(f"{shown(name)}: permission denied: expected a readable file; see its permissions")
     return os.path.realpath(name), Source(name, Path(name), None if is_pipe else status.st_size)
 
 

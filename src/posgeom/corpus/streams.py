@@ -107,7 +107,7 @@ class Stream:
         for bom, encoding in _WIDE_BOMS.items():
             if self._raw_head.startswith(bom):
                 raise CorpusError(
-                    f"{name}: encoded in {encoding}: wanted UTF-8; convert it with iconv -f {encoding} -t UTF-8"
+                    f"{name}: encoded in {encoding}: expected UTF-8; convert it with iconv -f {encoding} -t UTF-8"
                 )
         if b"\0" in self._raw_head:
             raise looks_binary(name)
@@ -148,7 +148,7 @@ def decode_utf8(raw: bytes, options: ReadOptions, source: Source, row: int, unit
     except UnicodeDecodeError as error:
         raise CorpusError(
             f"{located(source.name, row, unit)}: invalid UTF-8 at byte offset {error.start}"
-            f" (0x{raw[error.start]:02x}, {error.reason}): wanted UTF-8;"
+            f" (0x{raw[error.start]:02x}, {error.reason}): expected UTF-8;"
             " convert the file, or put U+FFFD with --utf8-errors replace"
         ) from None
 
@@ -171,7 +171,7 @@ def open_file(source: Source, *, seekable: bool = False) -> BinaryIO:
         return file
     binary: BinaryIO | None = getattr(sys.stdin, "buffer", None)  # closed, or replaced by a text object
     if binary is None:
-        raise CorpusError("standard input holds no bytes to read: wanted a pipe or a file; name a file")
+        raise CorpusError("standard input holds no bytes to read: expected a pipe or a file; name a file")
     return binary
 
 

@@ -67,7 +67,7 @@ class FastTokenizer(Tokenizer):
         self._can_cut = settles_before_spaces(self._definition)
         self._engine, self.engine_note = choose_engine(engine, self._definition, self._reference, self._added)
         self.engine = (self._engine or self._reference).name
-        self.wanted_engine = engine
+        self.requested_engine = engine
 
     @classmethod
     def from_definition(cls, definition: str, name: str, engine: str = "auto") -> "FastTokenizer":
@@ -118,8 +118,8 @@ class FastTokenizer(Tokenizer):
         lengths = tokens.lengths[documents]
         found = tokens.tokens[np.repeat(starts[documents], lengths) + places_in_rows(lengths)]
         n_content = n_positions - self.identity.n_special_tokens
-        wanted = self._reference.encode(texts.take(documents), n_content)
-        place = first_difference((lengths, found), wanted, n_content)
+        expected = self._reference.encode(texts.take(documents), n_content)
+        place = first_difference((lengths, found), expected, n_content)
         if place is not None:
             raise EngineError(f"{self.engine} differs from {self._reference.name}", int(documents[place]))
 
@@ -127,7 +127,7 @@ class FastTokenizer(Tokenizer):
         """Return the same tokenizer without an engine."""
         other = copy(self)
         other._engine, other.engine, other.engine_note = None, self._reference.name, note
-        other.wanted_engine = "reference"
+        other.requested_engine = "reference"
         return other
 
     def _content(self, texts: Texts, n_content: int) -> Ragged:

@@ -82,7 +82,7 @@ class Tokenizer(ABC):
         What computes the ids, where there is a choice.
     engine_note : str or None
         What went wrong with a faster engine that was tried.
-    wanted_engine : str
+    requested_engine : str
         What was asked for.
     """
 
@@ -90,7 +90,7 @@ class Tokenizer(ABC):
     id_space: int
     engine: str | None = None
     engine_note: str | None = None
-    wanted_engine: str = "auto"
+    requested_engine: str = "auto"
 
     @abstractmethod
     def encode(self, texts: Sequence[str], n_positions: int) -> TokenBatch:

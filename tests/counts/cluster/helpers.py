@@ -58,7 +58,7 @@ def count_here(specs: Sequence[Path], size: int, run_dir: Path, **settings: Any)
         counting=CountSettings(n_positions, n_folds, grouped_by=options.grouped_by, min_length=min_length),
         tokenizer=loaded.identity,
         engine=loaded.engine,
-        wanted_engine=loaded.wanted_engine,
+        requested_engine=loaded.requested_engine,
         environment=environment(),
     )
     directory.create()

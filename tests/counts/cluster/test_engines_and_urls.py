@@ -68,20 +68,20 @@ def test_a_wrong_engine_throws_all_partitions_away(
     lines[300] = f"word {ODD}"
     (tmp_path / "a.txt").write_text("\n".join(lines))
     settings: dict[str, Any] = {"tokenizer": make("bert"), "n_positions": 12, "options": None}
-    wanted = count(tmp_path / "a.txt", **settings, tokenizer_engine="reference")
+    expected = count(tmp_path / "a.txt", **settings, tokenizer_engine="reference")
     run = {"engine": "dask", "run_dir": tmp_path / "run", "partition_size": 300}
     # Only the partition with the odd line notices, and it is not the first.
     monkeypatch.setattr("posgeom.counts.tallying._CHECKED_AT_FIRST", 10**6)
     found = count(tmp_path / "a.txt", **settings, **run)  # type: ignore[arg-type]
-    assert found.checksum == wanted.checksum
-    assert found.engines == wanted.engines
+    assert found.checksum == expected.checksum
+    assert found.engines == expected.engines
     [note] = found.engine_notes
     assert "liar 1 differs from tokenizers" in note
     assert "bytes" in note
     assert note.endswith("; counted again")
     again = count(tmp_path / "a.txt", **settings, **run)  # type: ignore[arg-type]
     assert again.engine_notes == found.engine_notes
-    assert again.checksum == wanted.checksum
+    assert again.checksum == expected.checksum
 
 
 def test_workers_need_the_same_engine(in_process: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

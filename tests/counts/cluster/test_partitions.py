@@ -142,7 +142,7 @@ def test_the_column_is_the_one_that_the_whole_file_decides(tmp_path: Path) -> No
     assert found.columns == count(path, n_positions=8).columns == ("a",)
     path = tmp_path / "late.jsonl"
     path.write_text('"a text"\n' * 100 + '{"text": "an object"}\n' * 100)
-    with pytest.raises(CorpusError, match="line 101: got an object: wanted a string, as on the first line"):
+    with pytest.raises(CorpusError, match="line 101: got an object: expected a string, as on the first line"):
         count_here([path], 300, tmp_path / "mixed")
 
 

@@ -195,14 +195,14 @@ def test_any_difference_starts_the_counting_afresh(liar: str, workers: int) -> N
     texts = documents(10_000)
     texts[8001:8400] = [f"{text} {ODD}" for text in texts[8001:8400]]
     counts = count_texts(texts, make("bert"), workers=workers, null_replicates=1)
-    wanted = count_texts(texts, make("bert"), tokenizer_engine="reference", null_replicates=1)
+    expected = count_texts(texts, make("bert"), tokenizer_engine="reference", null_replicates=1)
     for name in ("fold", "position", "token", "count", "documents"):
-        np.testing.assert_array_equal(getattr(counts, name), getattr(wanted, name))
-        np.testing.assert_array_equal(getattr(counts.null[0], name), getattr(wanted.null[0], name))
-    assert counts.engines == wanted.engines
+        np.testing.assert_array_equal(getattr(counts, name), getattr(expected, name))
+        np.testing.assert_array_equal(getattr(counts.null[0], name), getattr(expected.null[0], name))
+    assert counts.engines == expected.engines
     [note] = counts.engine_notes
-    expected = {"ids": "liar 1 differs from tokenizers", "panic": "liar 1 crashed (BaseException: index out of bounds)"}
-    assert expected[liar] in note
+    said = {"ids": "liar 1 differs from tokenizers", "panic": "liar 1 crashed (BaseException: index out of bounds)"}
+    assert said[liar] in note
     assert note.endswith("; counted again")
     if liar == "ids":
         assert "'texts', row 8" in note

@@ -50,11 +50,11 @@ def compare(tokenizer: Tokenizer, strings: list[str]) -> None:
     texts = Texts.from_strings(strings)
     for n, n_seen in ((1, 2), (3, 3), (3, 6), (16, 32), (64, 128), (64, 64)):
         cutter = Cutter()
-        wanted = reference.encode(texts, n)
+        expected = reference.encode(texts, n)
         for _ in range(2):  # the second time with what was learned
             lengths, ids = cutter.first_tokens(texts, n, lambda some, k=n_seen: reference.encode(some, k))  # type: ignore[misc]
-            np.testing.assert_array_equal(lengths, wanted[0])
-            np.testing.assert_array_equal(ids, wanted[1])
+            np.testing.assert_array_equal(lengths, expected[0])
+            np.testing.assert_array_equal(ids, expected[1])
 
 
 @pytest.mark.parametrize("word", ["word ", "a ", "\u4e2d ", "supercalifragilistic "])

@@ -113,9 +113,9 @@ def test_threads_share_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda batch: cache.encode(Texts.from_strings(batch), 100), batches))
     for batch, (lengths, ids) in zip(batches, found, strict=True):
-        wanted = reference.encode(Texts.from_strings(batch), 100)
-        np.testing.assert_array_equal(lengths, wanted[0])
-        np.testing.assert_array_equal(ids, wanted[1])
+        expected = reference.encode(Texts.from_strings(batch), 100)
+        np.testing.assert_array_equal(lengths, expected[0])
+        np.testing.assert_array_equal(ids, expected[1])
 
 
 def test_names_tell_versions(bert: Path) -> None:

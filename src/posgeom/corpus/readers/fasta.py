@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.messages import located, too_long
-from posgeom.corpus.readers.batches import Row, batched
-from posgeom.corpus.readers.columns import group_value, missing_column, refuse_option
+from posgeom.corpus.readers.tabular import Row, batched, group_value, missing_column, refuse_option
 from posgeom.corpus.sources import Source
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.errors import CorpusError
@@ -45,7 +44,7 @@ def _rows(stream: Stream, options: ReadOptions) -> Iterator[Row]:
         elif line:
             raise CorpusError(
                 f"{located(source.name, number)}: got {shown(line, 40)}:"
-                " wanted a FASTA header, which starts with >; say what the file is with --format"
+                " expected a FASTA header, which starts with >; say what the file is with --format"
             )
     if header is not None:
         yield header[0], sequence.decode(), header[1]

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.file_parts import Layout
-from posgeom.corpus.readers.batches import Row, batched
-from posgeom.corpus.readers.columns import refuse_option
+from posgeom.corpus.readers.tabular import Row, batched, refuse_option
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.corpus.texts import Texts
 

@@ -86,7 +86,7 @@ def _job(directory: RunDirectory, options: ReadOptions, settings: CountSettings,
         counting=settings,
         tokenizer=tokenizer.identity,
         engine=tokenizer.engine,
-        wanted_engine=tokenizer.wanted_engine,
+        requested_engine=tokenizer.requested_engine,
         environment=environment(),
     )
 

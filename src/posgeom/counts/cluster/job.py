@@ -26,7 +26,7 @@ class Job:
     """What a worker knows beside its partition.
 
     The tokenizer's definition lies in the run directory. Its engine must be the client's on all workers, since counts
-    of two engines are never added up; `wanted_engine` is what to ask for to get it.
+    of two engines are never added up; `requested_engine` is what to ask for to get it.
     """
 
     run_dir: str
@@ -34,7 +34,7 @@ class Job:
     counting: CountSettings
     tokenizer: TokenizerIdentity
     engine: str | None
-    wanted_engine: str
+    requested_engine: str
     environment: dict[str, str]
 
     def settings(self) -> dict[str, str | int | bool | None]:

@@ -99,7 +99,7 @@ def _absolute(source: Source) -> Source:
         return source
     if source.path is None or source.size is None:
         raise CorpusError(
-            f"{shown(source.name)}: cannot be divided or read again: wanted a file for engine 'dask';"
+            f"{shown(source.name)}: cannot be divided or read again: expected a file for engine 'dask';"
             " save it first, or leave --engine out"
         )
     return replace(source, path=source.path.absolute())
@@ -115,7 +115,7 @@ def _groups(files: Sequence[Source], options: ReadOptions, target: int) -> Itera
     for source in files:
         identity = identify(source)
         if identity.size != (source.size or 0):
-            raise CorpusError(f"{shown(source.name)}: changed just now: wanted a corpus that stands still; run again")
+            raise CorpusError(f"{shown(source.name)}: changed just now: expected a corpus that stands still; run again")
         pieces = [(piece, identity, n_bytes) for piece, n_bytes in _pieces(source, options, target)]
         crosses = (offset // target) != ((offset + identity.size + _OPENING_BYTES) // target)
         offset += identity.size + _OPENING_BYTES

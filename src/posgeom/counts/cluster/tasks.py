@@ -108,7 +108,7 @@ def _refuse_changed(partition: Partition) -> None:
         if found != planned:
             raise CorpusError(
                 f"{shown(source.name)}: changed while the corpus was being counted:"
-                " wanted a corpus that stands still; run again with --recount-changed"
+                " expected a corpus that stands still; run again with --recount-changed"
             )
 
 
@@ -123,7 +123,7 @@ def _fail_with_true_lines(source: Source, options: ReadOptions) -> None:
 def _tokenizer(job: Job, directory: RunDirectory) -> Tokenizer:
     if job.tokenizer.kind in BUILTIN_TOKENIZERS:
         return BUILTIN_TOKENIZERS[job.tokenizer.kind]()  # a new one, since an open vocabulary grows
-    tokenizer = _loaded(directory.place, job.tokenizer.name, job.tokenizer.sha256, job.wanted_engine)
+    tokenizer = _loaded(directory.place, job.tokenizer.name, job.tokenizer.sha256, job.requested_engine)
     if tokenizer.engine != job.engine:
         raise CountsError(
             f"worker {_host()} has tokenizer engine {tokenizer.engine}, this client {job.engine}:"
@@ -146,11 +146,11 @@ def _host() -> str:
 
 
 @lru_cache(maxsize=4)
-def _check_worker(run_dir: str, wanted: tuple[tuple[str, str], ...]) -> None:
+def _check_worker(run_dir: str, expected: tuple[tuple[str, str], ...]) -> None:
     for name, value in environment().items():
-        if dict(wanted)[name] != value:
+        if dict(expected)[name] != value:
             raise CountsError(
-                f"worker {_host()} has {name} {value}, this client {dict(wanted)[name]}:"
+                f"worker {_host()} has {name} {value}, this client {dict(expected)[name]}:"
                 " install the same version on both"
             )
     if RunDirectory(run_dir).read_text(MANIFEST) is None:

@@ -36,4 +36,4 @@ class Engine(ABC):
 
     @abstractmethod
     def encode(self, texts: Texts, n_tokens: int) -> Ragged:
-        """Tokenise documents without the text of any added token: lengths, and ids end to end, at least `n_tokens` each."""
+        """Tokenise documents without added tokens: lengths, and ids end to end, `n_tokens` each or more."""

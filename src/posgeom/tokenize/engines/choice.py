@@ -98,23 +98,23 @@ def check_name(name: str) -> None:
 
 
 def choose_engine(
-    wanted: str, definition: Mapping[str, Any], reference: Reference, added: AddedTokens
+    requested: str, definition: Mapping[str, Any], reference: Reference, added: AddedTokens
 ) -> tuple[Engine | None, str | None]:
     """Choose an engine for a ``tokenizer.json`` without padding and truncation; None is the reference.
 
     Also says what went wrong with an engine that was tried. One asked for by name that cannot be had is an error.
     """
-    check_name(wanted)
-    if wanted == "reference":
+    check_name(requested)
+    if requested == "reference":
         return None, None
     obstacle = _obstacle(definition, reference, added)
     if obstacle is not None:
-        if wanted != "auto":
-            raise TokenizerError(f"engine {wanted} cannot do this tokenizer, {obstacle}: use auto or reference")
+        if requested != "auto":
+            raise TokenizerError(f"engine {requested} cannot do this tokenizer, {obstacle}: use auto or reference")
         return None, None
     notes: list[str] = []
-    for name in _ENGINES if wanted == "auto" else [wanted]:
-        if wanted == "auto" and not (_is_installed(name) and _is_known(name, definition)):
+    for name in _ENGINES if requested == "auto" else [requested]:
+        if requested == "auto" and not (_is_installed(name) and _is_known(name, definition)):
             continue
         if not _is_known(name, definition):
             raise TokenizerError(f"engine {name} is not known to do this kind of tokenizer exactly: use auto")
@@ -123,7 +123,7 @@ def choose_engine(
         try:
             return _build(name, definition, reference, added), _joined(notes)
         except UnsupportedTokenizer as reason:
-            if wanted != "auto":
+            if requested != "auto":
                 raise TokenizerError(f"engine {name} cannot do this tokenizer ({reason}): use auto") from None
         except EngineError as error:
             notes.append(f"{error}; not used")

@@ -50,8 +50,8 @@ class Cutter:
             if not unfinished.any():
                 return assemble(len(texts), parts)
             used, lengths, numbers = used[unfinished], lengths[unfinished], numbers[unfinished]
-            wanted = _MARGIN * n_tokens * used / np.maximum(lengths, 1)
-            limits = np.clip(wanted, least_growth * used, _GROWTH * used).astype(np.int64) + 1
+            likely = _MARGIN * n_tokens * used / np.maximum(lengths, 1)
+            limits = np.clip(likely, least_growth * used, _GROWTH * used).astype(np.int64) + 1
             pending, least_growth = texts.take(numbers), _GROWTH
 
     def _learn(self, used: NDArray[np.int64], lengths: NDArray[np.int64], n_tokens: int) -> None:

@@ -108,14 +108,14 @@ def crashes_as_errors(name: str) -> Iterator[None]:
         raise EngineError(f"{name} crashed ({type(error).__name__}: {one_line(error)[:120]})") from None
 
 
-def first_difference(found: Ragged, wanted: Ragged, n_tokens: int) -> int | None:
+def first_difference(found: Ragged, expected: Ragged, n_tokens: int) -> int | None:
     """Number of the first row whose first `n_tokens` values differ, None when all agree."""
-    if found[0].size != wanted[0].size or int(found[0].sum()) != found[1].size:
+    if found[0].size != expected[0].size or int(found[0].sum()) != found[1].size:
         return 0
-    a_ends, b_ends = np.cumsum(found[0]), np.cumsum(wanted[0])
-    for row in range(wanted[0].size):
+    a_ends, b_ends = np.cumsum(found[0]), np.cumsum(expected[0])
+    for row in range(expected[0].size):
         a = found[1][a_ends[row] - found[0][row] : a_ends[row]][:n_tokens]
-        b = wanted[1][b_ends[row] - wanted[0][row] : b_ends[row]][:n_tokens]
+        b = expected[1][b_ends[row] - expected[0][row] : b_ends[row]][:n_tokens]
         if not np.array_equal(a, b):
             return row
     return None

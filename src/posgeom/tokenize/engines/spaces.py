@@ -52,7 +52,7 @@ _STAYS_WHOLE = re.compile(r"[ -~]?[!-~]*")
 
 
 def steps(component: Mapping[str, Any] | None, key: str) -> list[Mapping[str, Any]]:
-    """The parts of a normaliser or pre-tokenizer of a ``tokenizer.json``, nested sequences undone, by their key there."""
+    """The parts of a normaliser or pre-tokenizer of a ``tokenizer.json``, nested sequences undone."""
     if component is None:
         return []
     if component.get("type") == "Sequence":

@@ -1,6 +1,8 @@
-"""Arrow record batches as documents, without an object for each where the text is valid."""
+"""What Arrow, Parquet and datasets share: record batches as documents, without an object for each valid text."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +11,9 @@ import pyarrow as pa
 from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.messages import too_long
-from posgeom.corpus.readers.columns import choose_column, group_value, missing_column
+from posgeom.corpus.readers.tabular import choose_column, group_value, missing_column
 from posgeom.corpus.sources import Source
-from posgeom.corpus.streams import decode_utf8
+from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.corpus.texts import Texts
 from posgeom.errors import CorpusError
 from posgeom.messages import one_line, shown
@@ -33,7 +35,7 @@ def text_column(schema: Any, options: ReadOptions, source: Source) -> str:
     kind = schema.field(schema.names.index(column)).type
     if not (_is_string(kind) or _is_binary(kind)):
         raise CorpusError(
-            f"{shown(source.name)}: column {shown(column, 60)} holds {shown(kind, 60)}: wanted strings;"
+            f"{shown(source.name)}: column {shown(column, 60)} holds {shown(kind, 60)}: expected strings;"
             " choose another with --column NAME"
         )
     if options.fold_column is not None:
@@ -43,15 +45,69 @@ def text_column(schema: Any, options: ReadOptions, source: Source) -> str:
         if pa.types.is_nested(kind):
             raise CorpusError(
                 f"{shown(source.name)}: column {shown(options.fold_column, 60)} holds {shown(kind, 60)}:"
-                " wanted one value a row to group by; choose another with --fold-by NAME"
+                " expected one value a row to group by; choose another with --fold-by NAME"
             )
     for used in {column, options.fold_column} - {None}:
         if schema.names.count(used) > 1:
-            raise CorpusError(f"{shown(source.name)}: several columns named {shown(used, 60)}: wanted one; rename them")
+            raise CorpusError(
+                f"{shown(source.name)}: several columns named {shown(used, 60)}: expected one; rename them"
+            )
     return column
 
 
-def document_batches(
+def documents_of(
+    batches: Iterator[Any],
+    column: str,
+    source: Source,
+    options: ReadOptions,
+    failures: Callable[[Source], AbstractContextManager[None]],
+    report: Callable[[int], None],
+    start: int = 1,
+) -> Iterator[DocumentBatch]:
+    """Documents of record batches of bounded size, small ones put together: a file may hold its rows one by one.
+
+    `failures` turns what goes wrong in a batch into `CorpusError`; `report` is told the rows read so far; `start` is
+    the 1-based place of the first row.
+    """
+
+    def runs() -> Iterator[DocumentBatch]:
+        row = start
+        while True:
+            with failures(source):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield from _document_batches(batch, column, row, source, options)
+            row += batch.num_rows
+            report(row - 1)
+
+    return _regrouped(runs(), options)
+
+
+def _regrouped(batches: Iterable[DocumentBatch], options: ReadOptions) -> Iterator[DocumentBatch]:
+    """Put small batches of one source together, bounded in documents and bytes."""
+    waiting: list[DocumentBatch] = []
+    n_documents = n_bytes = 0
+    for batch in batches:
+        _, starts, ends = batch.documents.utf8()
+        size = int((ends - starts).sum())
+        too_many = n_documents + starts.size > options.batch_size
+        if waiting and (too_many or n_bytes + size > documents.MAX_BATCH_CHARACTERS):
+            yield _joined(waiting)
+            waiting, n_documents, n_bytes = [], 0, 0
+        waiting.append(batch)
+        n_documents += starts.size
+        n_bytes += size
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(batches: list[DocumentBatch]) -> DocumentBatch:
+    groups = None if batches[0].groups is None else [group for batch in batches for group in batch.groups or ()]
+    return replace(batches[0], documents=Texts.joined([batch.documents for batch in batches]), groups=groups)
+
+
+def _document_batches(
     batch: Any, column: str, start: int, source: Source, options: ReadOptions
 ) -> Iterator[DocumentBatch]:
     """Turn an Arrow record batch into batches of documents; `start` is the 1-based place of its first row."""
@@ -64,6 +120,45 @@ def document_batches(
     for first, last in _bounded(texts, start, source):
         some = None if groups is None else groups[first:last]
         yield DocumentBatch(texts.take(np.arange(first, last)), some, source.name, start + first, column)
+
+
+def slices(batch: Any, column: str, options: ReadOptions) -> Iterator[Any]:
+    """Cut a record batch into pieces of bounded size with the columns used only; a corrupt one is refused."""
+    used = batch.select([column] if options.fold_column in (None, column) else [column, options.fold_column])
+    used.validate()
+    for array in used.columns:
+        _check(array)
+    mean = max(1, used.column(column).nbytes // max(1, used.num_rows))
+    n_rows = max(1, min(options.batch_size, documents.MAX_BATCH_CHARACTERS // mean))
+    for start in range(0, used.num_rows, n_rows):
+        yield used.slice(start, n_rows)
+
+
+def _check(array: Any) -> None:
+    """Refuse offsets that point outside the data; whether strings are valid UTF-8 is for the reader's policy."""
+    binary = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}.get(array.type)
+    (array if binary is None else array.view(binary)).validate(full=True)
+
+
+def refuse_no_file(stream: Stream, what: str) -> None:
+    """Refuse what can only be read from its beginning, since Arrow and Parquet are read at any place."""
+    name = shown(stream.source.name)
+    if stream.codec is not None:
+        raise CorpusError(f"{name}: {what} inside {stream.codec}: expected the {what} file itself; decompress it first")
+    if stream.source.is_pipe:
+        raise CorpusError(f"{name}: {what} from a pipe: expected a file, since it is read at any place; save it first")
+
+
+@contextmanager
+def arrow_failures(source: Source, what: str) -> Iterator[None]:
+    """Make one line of what Arrow raises over a file that should be `what`."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise CorpusError(
+            f"{shown(source.name)}: truncated, corrupt or not {what} ({one_line(error)}):"
+            f" expected a complete {what} file; fetch it again, or say what it is with --format"
+        ) from None
 
 
 def _bounded(texts: Texts, start: int, source: Source) -> Iterator[tuple[int, int]]:
@@ -118,7 +213,7 @@ def _scalars(array: Any, start: int, source: Source, options: ReadOptions) -> li
     except (pa.ArrowException, ValueError) as error:
         raise CorpusError(
             f"{shown(source.name)}: column {shown(options.fold_column, 60)} cannot be read ({one_line(error)}):"
-            " wanted one value a row to group by; choose another with --fold-by NAME"
+            " expected one value a row to group by; choose another with --fold-by NAME"
         ) from None
 
 
