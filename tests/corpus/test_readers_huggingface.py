@@ -17,8 +17,9 @@ import pytest
 import posgeom
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.sources import resolve_sources, total_bytes
-from tests.corpus.helpers import check_same_counts, read_documents
+from tests.corpus.helpers import read_documents
 from tests.corpus.test_readers_parquet import strings_of
+from tests.counts.helpers import check_same_counts
 
 Batches = Callable[..., list[DocumentBatch]]
 Refusal = Callable[..., str]

@@ -21,7 +21,8 @@ from posgeom.corpus import remote
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.sources import resolve_sources, total_bytes
 from posgeom.errors import CorpusError
-from tests.corpus.helpers import check_same_counts, read_documents
+from tests.corpus.helpers import read_documents
+from tests.counts.helpers import check_same_counts
 
 Batches = Callable[..., list[DocumentBatch]]
 Refusal = Callable[..., str]

@@ -10,7 +10,7 @@ from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.storage import read_counts, write_counts
 from posgeom.errors import CountsError
 from tests.conftest import make_counts
-from tests.corpus.helpers import check_same_counts
+from tests.counts.helpers import check_same_counts
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from posgeom.counts.key_sample import SAMPLE_SIZE, KeySample, sample_keys
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.storage import read_counts, write_counts
 from posgeom.errors import CountsError
-from tests.corpus.helpers import check_same_keys
+from tests.counts.helpers import check_same_keys
 
 
 def short_texts(n: int, seed: int = 0) -> list[str]:

@@ -8,7 +8,7 @@ from posgeom.counts.counting import count_texts
 from posgeom.counts.shingles import SAMPLE_SIZE, SEVERAL, Shingles, no_shingles, sample_shingles, shingle_length
 from posgeom.errors import CountsError
 from posgeom.tokenize.tokenizers import TokenizerIdentity
-from tests.corpus.helpers import check_same_shingles
+from tests.counts.helpers import check_same_shingles
 
 Documents = list[list[int]]
 

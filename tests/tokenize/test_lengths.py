@@ -12,7 +12,7 @@ from posgeom.counts.counting import count, count_texts
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.storage import read_counts, write_counts
 from posgeom.errors import CorpusError, CountsError
-from tests.corpus.helpers import check_same_counts, check_same_shingles
+from tests.counts.helpers import check_same_counts, check_same_shingles
 from tests.tokenize.engines.helpers import make
 
 N = 16

@@ -59,8 +59,8 @@ def choose_split(splits: Sequence[str], requested: str | None, name: str) -> str
         return DEFAULT_SPLIT
     if len(splits) == 1:
         return splits[0]
-    found = f"several splits, {shown_list(splits)}" if splits else "no split"
-    raise CorpusError(f"{shown(name)}: {found}: expected one; choose it with {PREFIX}NAME:SPLIT")
+    what = f"several splits, {shown_list(splits)}" if splits else "no split"
+    raise CorpusError(f"{shown(name)}: {what}: expected one; choose it with {PREFIX}NAME:SPLIT")
 
 
 def saved_shards(read: Callable[[str], bytes | None], split: str | None, name: str) -> list[str] | None:

@@ -36,11 +36,11 @@ class RemoteFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ListedFile:
     """A remote file, with a name to be shown, its bytes where they are known, and a key that all URLs of it share."""
 
     name: str
-    file: RemoteFile
+    remote: RemoteFile
     size: int | None
     key: str
 
@@ -50,7 +50,7 @@ class Listing:
     """What a URL turned out to be, and the files, in sorted order; of a directory all but hidden ones, and its path."""
 
     kind: Literal["file", "directory", "pattern"]
-    files: list[Found]
+    files: list[ListedFile]
     root: str = ""
 
 
@@ -75,7 +75,7 @@ def find_remote(spec: str) -> Listing:
             f"{shown(public_name(spec))}: the server sends a web page: expected the address of the file itself;"
             " look for a link that says raw or download"
         )
-    return Listing("file", [_found(filesystem, info, spec, public_name(spec), path)])
+    return Listing("file", [_listed_file(filesystem, info, spec, public_name(spec), path)])
 
 
 def remote_version(file: RemoteFile) -> str:
@@ -191,30 +191,30 @@ class RemoteStream(io.RawIOBase):
             raise remote_failure(error, self._file.spec, self._name) from None
 
 
-def _matches(filesystem: Any, pattern: str, spec: str) -> list[Found]:
+def _matches(filesystem: Any, pattern: str, spec: str) -> list[ListedFile]:
     hidden_too = re.search(r"(^|/)\.", pattern) is not None
-    found = filesystem.glob(pattern, detail=True)
-    return _listed(filesystem, [info for path, info in found.items() if hidden_too or not _is_hidden(path)], spec)
+    infos = filesystem.glob(pattern, detail=True)
+    return _listed(filesystem, [info for path, info in infos.items() if hidden_too or not _is_hidden(path)], spec)
 
 
-def _tree(filesystem: Any, root: str, spec: str) -> list[Found]:
-    found = filesystem.find(root, detail=True)
-    return _listed(filesystem, [i for path, i in found.items() if not _is_hidden(path.removeprefix(root))], spec)
+def _tree(filesystem: Any, root: str, spec: str) -> list[ListedFile]:
+    infos = filesystem.find(root, detail=True)
+    return _listed(filesystem, [i for path, i in infos.items() if not _is_hidden(path.removeprefix(root))], spec)
 
 
-def _listed(filesystem: Any, infos: list[dict[str, Any]], spec: str) -> list[Found]:
+def _listed(filesystem: Any, infos: list[dict[str, Any]], spec: str) -> list[ListedFile]:
     # An object store's empty object "directory/" stands for the directory itself.
     files = [info for info in infos if info["type"] == "file" and not info["name"].endswith("/")]
     return [
-        _found(filesystem, info, spec, _name(filesystem, info["name"], spec))
+        _listed_file(filesystem, info, spec, _name(filesystem, info["name"], spec))
         for info in sorted(files, key=lambda info: str(info["name"]))
     ]
 
 
-def _found(filesystem: Any, info: dict[str, Any], spec: str, name: str, path: str | None = None) -> Found:
+def _listed_file(filesystem: Any, info: dict[str, Any], spec: str, name: str, path: str | None = None) -> ListedFile:
     path = info["name"] if path is None else path
     size = info.get("size")
-    return Found(name, RemoteFile(spec, path), None if size is None else int(size), _url(filesystem, path, spec))
+    return ListedFile(name, RemoteFile(spec, path), None if size is None else int(size), _url(filesystem, path, spec))
 
 
 def _is_hidden(path: str) -> bool:

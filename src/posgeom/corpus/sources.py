@@ -10,7 +10,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from posgeom.corpus.datasets import PREFIX, DatasetName, parse_dataset, saved_shards
 from posgeom.corpus.documents import Format, ReadOptions
 from posgeom.corpus.file_parts import FilePart
-from posgeom.corpus.remote import Found, RemoteFile, find_remote, read_small
+from posgeom.corpus.remote import ListedFile, RemoteFile, find_remote, read_small
 from posgeom.corpus.urls import is_url, local_path, public_name, scheme_of
 from posgeom.errors import CorpusError
 from posgeom.messages import shown
@@ -102,11 +102,11 @@ def resolve_sources(specs: Sequence[str | Path], options: ReadOptions) -> list[S
         specs = [specs]
     if not specs:
         raise CorpusError(f"no input named: {_EXPECTED}")
-    found: dict[str, Source] = {}
+    sources: dict[str, Source] = {}
     for spec in specs:
         for key, source in _expand(os.fspath(spec), options):
-            found.setdefault(key, source)
-    return list(found.values())
+            sources.setdefault(key, source)
+    return list(sources.values())
 
 
 def total_bytes(sources: Sequence[Source]) -> int | None:
@@ -165,12 +165,12 @@ def _expand_directory(directory: str, options: ReadOptions) -> list[Keyed]:
 
 def _expand_url(url: str, options: ReadOptions) -> list[Keyed]:
     listing = find_remote(url)
-    sources = [_remote_source(found) for found in listing.files]
+    sources = [_remote_source(file) for file in listing.files]
     if listing.kind == "pattern" and not sources:
         raise _no_match(public_name(url), "no file matches")
     if listing.kind != "directory":
         return sources
-    inside = {found.file.path.removeprefix(listing.root).lstrip("/"): found for found in listing.files}
+    inside = {file.remote.path.removeprefix(listing.root).lstrip("/"): file for file in listing.files}
 
     def read(name: str) -> bytes | None:
         return read_small(inside[name].file) if name in inside else None
@@ -215,13 +215,13 @@ def _saved_in(directory: str, split: str | None, name: str) -> list[Keyed] | Non
     return None if shards is None else [_file_source(str(Path(directory, shard))) for shard in shards]
 
 
-def _remote_source(found: Found) -> Keyed:
-    return found.key, Source(found.name, None, found.size, remote=found.file)
+def _remote_source(file: ListedFile) -> Keyed:
+    return file.key, Source(file.name, None, file.size, remote=file.remote)
 
 
-def _no_match(pattern: str, found: str) -> CorpusError:
+def _no_match(pattern: str, matched: str) -> CorpusError:
     return CorpusError(
-        f"{shown(pattern)}: no file of this name, and {found} it as a pattern: expected at least one file;"
+        f"{shown(pattern)}: no file of this name, and {matched} it as a pattern: expected at least one file;"
         " ** crosses directories"
     )
 

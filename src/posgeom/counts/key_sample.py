@@ -5,6 +5,7 @@ order of the documents, batches, threads and partitions, and samples of parts ad
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,11 @@ class KeySample:
             raise CountsError("a sample of keys has arrays of two lengths, or too long ones")
         if (self.digests[1:] <= self.digests[:-1]).any() or (self.documents < 1).any():
             raise CountsError("a sample of keys is not sorted, or holds numbers that are too small")
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """All numbers in it."""
+        return self.digests, self.documents
 
     @property
     def is_full(self) -> bool:

@@ -6,6 +6,7 @@ of the documents, batches, threads and partitions, and samples of parts add up t
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,11 @@ class Shingles:
         return f"<Shingles: {self.hashes.size:,} of {self.length} tokens>"
 
     @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """All numbers in it."""
+        return self.hashes, self.documents, self.folds
+
+    @property
     def is_full(self) -> bool:
         """Whether there may be more shingles than these."""
         return self.hashes.size == SAMPLE_SIZE
@@ -108,15 +114,15 @@ def sample_shingles(
 
 def _small_hashes(keys: NDArray[np.uint64], length: int, bound: int) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     """Where shingles with a hash up to a bound start, whatever documents they lie in, and their hashes."""
-    places, found = [], []
+    places, highs = [], []
     for start in range(0, keys.size - length + 1, _TOKENS_AT_ONCE):
         high = _high_bits(keys[start : start + _TOKENS_AT_ONCE + length - 1], length)
         some = np.flatnonzero(high <= np.uint32(bound >> 32))
         places.append(some + start)
-        found.append(high[some])
+        highs.append(high[some])
     place = np.concatenate(places)
     # Only the few that may be small enough need all their bits.
-    hashes = (np.concatenate(found).astype(np.uint64) << np.uint64(32)) | _low_bits(keys, place, length)
+    hashes = (np.concatenate(highs).astype(np.uint64) << np.uint64(32)) | _low_bits(keys, place, length)
     small = hashes <= np.uint64(bound)
     return place[small], hashes[small]
 
@@ -130,13 +136,13 @@ def _sampled(
 ) -> Shingles:
     document = np.searchsorted(ends, places, side="right")
     inside = places + length <= ends[document]
-    found, document = hashes[inside], document[inside]
-    order = np.lexsort((document, found))
-    found, document = found[order], document[order]
-    first = np.ones(found.size, np.bool_)  # of its document, which may hold a shingle several times
-    first[1:] = (found[1:] != found[:-1]) | (document[1:] != document[:-1])
-    found, document = found[first], document[first]
-    return _summed(length, found, np.ones(found.size, np.int64), folds[document])
+    hashes, document = hashes[inside], document[inside]
+    order = np.lexsort((document, hashes))
+    hashes, document = hashes[order], document[order]
+    first = np.ones(hashes.size, np.bool_)  # of its document, which may hold a shingle several times
+    first[1:] = (hashes[1:] != hashes[:-1]) | (document[1:] != document[:-1])
+    hashes, document = hashes[first], document[first]
+    return _summed(length, hashes, np.ones(hashes.size, np.int64), folds[document])
 
 
 @lru_cache(maxsize=2)

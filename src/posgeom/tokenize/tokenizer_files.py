@@ -116,10 +116,10 @@ class FastTokenizer(Tokenizer):
         starts = np.cumsum(tokens.lengths) - tokens.lengths
         documents = documents[texts.sizes()[documents] <= _MAX_CHECKED_BYTES]
         lengths = tokens.lengths[documents]
-        found = tokens.tokens[np.repeat(starts[documents], lengths) + places_in_rows(lengths)]
+        given = tokens.tokens[np.repeat(starts[documents], lengths) + places_in_rows(lengths)]
         n_content = n_positions - self.identity.n_special_tokens
         expected = self._reference.encode(texts.take(documents), n_content)
-        place = first_difference((lengths, found), expected, n_content)
+        place = first_difference((lengths, given), expected, n_content)
         if place is not None:
             raise EngineError(f"{self.engine} differs from {self._reference.name}", int(documents[place]))
 

@@ -17,7 +17,7 @@ from posgeom.counts.cluster.tasks import count_partition, merge_partials
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.tallying import CountSettings
 from posgeom.tokenize.tokenizer_files import load_tokenizer
-from tests.corpus.helpers import check_same_keys, check_same_shingles
+from tests.counts.helpers import check_same_keys, check_same_shingles
 
 Count = Callable[..., PositionCounts]
 

@@ -53,8 +53,8 @@ def choose_column(
         return candidates[0]
     if "text" in candidates:
         return "text"
-    found = f"text columns {shown_list(candidates)}" if candidates else f"no text column among {shown_list(names)}"
-    raise CorpusError(f"{shown(source.name)}: {found}: expected one; choose it with --column NAME{hint}")
+    what = f"text columns {shown_list(candidates)}" if candidates else f"no text column among {shown_list(names)}"
+    raise CorpusError(f"{shown(source.name)}: {what}: expected one; choose it with --column NAME{hint}")
 
 
 def missing_column(name: str, names: Sequence[str], source: Source, option: str, hint: str = "") -> CorpusError:

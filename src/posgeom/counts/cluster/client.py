@@ -3,23 +3,28 @@
 import logging
 import math
 import os
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from itertools import islice
+from multiprocessing import resource_tracker
+from types import FrameType
 from typing import Any
 
 from distributed import Client, Future, KilledWorker, LocalCluster, as_completed
 from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.comm.registry import get_backend
 
-from posgeom.counts.cluster.interrupts import undisturbed
 from posgeom.counts.cluster.job import SAME_EVERYWHERE
 from posgeom.counts.cluster.tasks import Outcome, WorkerMemoryError
 from posgeom.errors import CorpusError, CountsError, PosgeomError
 from posgeom.messages import one_line, shown
 from posgeom.progress import ProgressHook
+
+Handler = Callable[[int, FrameType | None], Any]
 
 _CONNECT_SECONDS = 15
 _LOOK_SECONDS = 1
@@ -58,7 +63,7 @@ def _local_cluster(n_workers: int) -> Iterator[LocalCluster]:
     cluster = None
     try:
         try:
-            with undisturbed():
+            with _undisturbed():
                 cluster = LocalCluster(
                     n_workers=n_workers,
                     threads_per_worker=1,
@@ -81,7 +86,7 @@ def _local_cluster(n_workers: int) -> Iterator[LocalCluster]:
 
 
 def _close(opened: Client | LocalCluster) -> None:
-    with undisturbed():
+    with _undisturbed():
         opened.close()
 
 
@@ -147,9 +152,9 @@ def _error(future: "Future[Outcome]", name: str) -> PosgeomError | None:
 def _check_versions(client: Client) -> None:
     for name in SAME_EVERYWHERE:
         # A function of the standard library, so that it can be called where posgeom is missing.
-        for worker, found in client.run(version, name, on_error="return").items():
-            if found != version(name):
-                there = f"{name} {found}" if isinstance(found, str) else f"no {name}"
+        for worker, installed in client.run(version, name, on_error="return").items():
+            if installed != version(name):
+                there = f"{name} {installed}" if isinstance(installed, str) else f"no {name}"
                 raise CountsError(
                     f"worker {shown(worker)} has {there}, this client {name} {version(name)}:"
                     " install the same version on both"
@@ -172,3 +177,31 @@ def _quiet() -> Iterator[None]:
     finally:
         for logger, disabled in zip(loggers, before, strict=True):
             logger.disabled = disabled
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Put off Ctrl-C and SIGTERM until the block has ended, and keep Ctrl-C from the processes it starts.
+
+    A terminal sends Ctrl-C to all processes of a command. Workers must leave it to the client, which ends them.
+    """
+    caught: list[tuple[int, FrameType | None]] = []
+    handlers: dict[int, Handler] = {}
+    if threading.current_thread() is threading.main_thread():  # no other may set handlers, or runs them
+        for number in (signal.SIGINT, signal.SIGTERM):
+            handler = signal.getsignal(number)
+            if callable(handler):
+                handlers[number] = handler
+                signal.signal(number, lambda signum, frame: caught.append((signum, frame)))
+    if hasattr(signal, "pthread_sigmask"):
+        resource_tracker.ensure_running()  # where it is started late, it lifts the mask below
+        masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+        for which, handler in handlers.items():
+            signal.signal(which, handler)
+        for which, frame in caught:  # says more than the failure of what was interrupted
+            handlers[which](which, frame)

@@ -9,8 +9,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-import numpy as np
-
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.storage import read_counts_from, write_counts_to
 from posgeom.errors import CountsError, OutputError
@@ -53,9 +51,9 @@ class RunDirectory:
             if not missing and not self._fs.isdir(self._root):
                 raise OutputError(f"run directory {shown(self.place)}: it is a file, expected a directory")
             self._fs.makedirs(self._root, exist_ok=True)
-            found = set(self._names(self._root)) - {LOCK}
-            foreign = sorted(name for name in found if not name.startswith(_TEMPORARY))
-            if foreign and MANIFEST not in found:
+            names = set(self._names(self._root)) - {LOCK}
+            foreign = sorted(name for name in names if not name.startswith(_TEMPORARY))
+            if foreign and MANIFEST not in names:
                 raise OutputError(
                     f"run directory {shown(self.place)}: holds {shown(foreign[0])} and no run:"
                     " name another --run-dir, or an empty one"
@@ -179,15 +177,9 @@ class RunDirectory:
 
 
 def _digest(counts: PositionCounts) -> str:
-    header = [counts.n_positions, counts.documents.tolist(), counts.empty_documents, counts.columns, counts.grouped_by]
-    header += [counts.min_length, counts.short_documents]
-    digest = hashlib.sha256(json.dumps([header, counts.vocabulary]).encode())
-    for array in (counts.fold, counts.position, counts.token, counts.count):
-        digest.update(np.ascontiguousarray(array, "<i8").data)
-    if counts.shingles is not None:
-        for sampled in (counts.shingles.hashes, counts.shingles.documents, counts.shingles.folds):
-            digest.update(sampled.astype(sampled.dtype.newbyteorder("<")).data)
-    for keys in filter(None, (counts.copies, counts.fold_values)):
-        for sampled in (keys.digests, keys.documents):
-            digest.update(sampled.astype(sampled.dtype.newbyteorder("<")).data)
+    """Stands for all that is added up: the checksum, and what it leaves out."""
+    digest = hashlib.sha256(json.dumps([counts.checksum, counts.columns, counts.grouped_by]).encode())
+    samples = (counts.shingles, counts.copies, counts.fold_values)
+    for array in (array for sample in samples if sample is not None for array in sample.arrays):
+        digest.update(array.astype(array.dtype.newbyteorder("<")).data)
     return digest.hexdigest()

@@ -100,12 +100,12 @@ def _count(job: Job, directory: RunDirectory, partition: Partition) -> PositionC
 def _refuse_changed(partition: Partition) -> None:
     for source, planned in zip(partition.sources, partition.identities, strict=True):
         try:
-            found = identify(source)
+            current = identify(source)
         except CorpusError as error:
             raise CorpusError(
                 f"{error} on worker {_host()}: all workers must reach the corpus under the same name"
             ) from None
-        if found != planned:
+        if current != planned:
             raise CorpusError(
                 f"{shown(source.name)}: changed while the corpus was being counted:"
                 " expected a corpus that stands still; run again with --recount-changed"

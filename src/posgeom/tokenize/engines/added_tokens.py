@@ -45,10 +45,10 @@ class AddedTokens:
         )
         if not places:
             return np.empty(0, np.int64)
-        found = np.array(places)
-        owners = np.searchsorted(starts, found, side="right") - 1
+        offsets = np.array(places)
+        owners = np.searchsorted(starts, offsets, side="right") - 1
         # A token that crosses the end of a document is none; its document goes to the reference all the same.
-        return np.unique(owners[(owners >= 0) & (found < ends[owners])])
+        return np.unique(owners[(owners >= 0) & (offsets < ends[owners])])
 
 
 def _common_start(contents: list[bytes]) -> bytes:

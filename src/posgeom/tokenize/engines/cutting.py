@@ -37,11 +37,11 @@ class Cutter:
         least_growth: float = _LEAST_GROWTH
         while True:
             short, is_cut = cut(pending, limits)
-            found = encode(short)
+            rows = encode(short)
             used = short.sizes()
             if not parts:
-                self._learn(used[is_cut], found[0][is_cut], n_tokens)
-            lengths, ids = clip_rows(found, n_tokens)
+                self._learn(used[is_cut], rows[0][is_cut], n_tokens)
+            lengths, ids = clip_rows(rows, n_tokens)
             unfinished = is_cut & (lengths < n_tokens)
             if not unfinished.any() and not parts:
                 return lengths, ids

@@ -85,8 +85,8 @@ def _any_character(rng: random.Random) -> str:
 def check_engine(engine: Engine, reference: Reference, texts: Sequence[str], n_tokens: int = 10_000) -> None:
     """Compare an engine with the reference on texts without added tokens; a difference or crash is an `EngineError`."""
     documents = Texts.from_strings(texts)
-    found = guarded(engine, documents, n_tokens)
-    place = first_difference(found, reference.encode(documents, n_tokens), n_tokens)
+    given = guarded(engine, documents, n_tokens)
+    place = first_difference(given, reference.encode(documents, n_tokens), n_tokens)
     if place is not None:
         raise EngineError(f"{engine.name} differs from {reference.name} on a self-check text, {texts[place][:40]!a}")
 
@@ -108,13 +108,13 @@ def crashes_as_errors(name: str) -> Iterator[None]:
         raise EngineError(f"{name} crashed ({type(error).__name__}: {one_line(error)[:120]})") from None
 
 
-def first_difference(found: Ragged, expected: Ragged, n_tokens: int) -> int | None:
+def first_difference(given: Ragged, expected: Ragged, n_tokens: int) -> int | None:
     """Number of the first row whose first `n_tokens` values differ, None when all agree."""
-    if found[0].size != expected[0].size or int(found[0].sum()) != found[1].size:
+    if given[0].size != expected[0].size or int(given[0].sum()) != given[1].size:
         return 0
-    a_ends, b_ends = np.cumsum(found[0]), np.cumsum(expected[0])
+    a_ends, b_ends = np.cumsum(given[0]), np.cumsum(expected[0])
     for row in range(expected[0].size):
-        a = found[1][a_ends[row] - found[0][row] : a_ends[row]][:n_tokens]
+        a = given[1][a_ends[row] - given[0][row] : a_ends[row]][:n_tokens]
         b = expected[1][b_ends[row] - expected[0][row] : b_ends[row]][:n_tokens]
         if not np.array_equal(a, b):
             return row

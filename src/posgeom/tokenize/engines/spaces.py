@@ -176,12 +176,12 @@ def boundaries(data: bytes) -> NDArray[np.int64]:
     spaces = np.flatnonzero(buffer == _SPACE)
     spaces = spaces[spaces > 0]
     before = buffer[spaces - 1]
-    found = (before > _SPACE) & (before != _DELETE)
+    is_bound = (before > _SPACE) & (before != _DELETE)
     wide = np.flatnonzero(before >= _ASCII)
     last, middle, first = (buffer[spaces[wide] - k].astype(np.int64) for k in (1, 2, 3))
     two = middle << 8 | last
-    found[wide] = ~(np.isin(two, _TWO_BYTES) | np.isin(first << 16 | two, _THREE_BYTES))
-    return np.asarray(spaces[found])
+    is_bound[wide] = ~(np.isin(two, _TWO_BYTES) | np.isin(first << 16 | two, _THREE_BYTES))
+    return np.asarray(spaces[is_bound])
 
 
 def splits_at_punctuation(definition: Mapping[str, Any]) -> bool:
