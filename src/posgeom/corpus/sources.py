@@ -173,7 +173,7 @@ def _expand_url(url: str, options: ReadOptions) -> list[Keyed]:
     inside = {file.remote.path.removeprefix(listing.root).lstrip("/"): file for file in listing.files}
 
     def read(name: str) -> bytes | None:
-        return read_small(inside[name].file) if name in inside else None
+        return read_small(inside[name].remote) if name in inside else None
 
     shards = saved_shards(read, None, public_name(url))
     if shards is not None:
