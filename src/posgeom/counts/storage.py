@@ -63,9 +63,9 @@ def write_counts_to(stream: BinaryIO, counts: PositionCounts, metadata: Mapping[
         "min_length": counts.min_length,
         "short_documents": counts.short_documents,
         "bins": None if counts.bins is None else asdict(counts.bins),
-        "shingles": None if counts.shingles is None else _shingles_header(counts.shingles),
-        "copies": _keys_header(counts.copies),
-        "fold_values": _keys_header(counts.fold_values),
+        "shingles": _sample_header(counts.shingles),
+        "copies": _sample_header(counts.copies),
+        "fold_values": _sample_header(counts.fold_values),
     }
     parts = (counts, *counts.null)
     columns: dict[str, Any] = {}
@@ -185,8 +185,8 @@ def _from_table(table: "pa.Table", header: dict[str, Any]) -> PositionCounts:
         short_documents=_field(header, "short_documents", int),
         bins=_bins(_field(header, "bins", dict | None)),
         shingles=_shingles(_field(header, "shingles", dict | None)),
-        copies=_keys(_field(header, "copies", dict | None)),
-        fold_values=_keys(_field(header, "fold_values", dict | None)),
+        copies=_key_sample(_field(header, "copies", dict | None)),
+        fold_values=_key_sample(_field(header, "fold_values", dict | None)),
     )
     if not n_null:
         return counts
@@ -199,13 +199,10 @@ def _bins(header: dict[str, Any] | None) -> Bins | None:
     return Bins(_field(header, "kind", str), tuple(_list(header, "edges", int)))
 
 
-def _shingles_header(shingles: Shingles) -> dict[str, Any]:
-    return {
-        "length": shingles.length,
-        "hashes": shingles.hashes.tolist(),
-        "documents": shingles.documents.tolist(),
-        "folds": shingles.folds.tolist(),
-    }
+def _sample_header(sample: Shingles | KeySample | None) -> dict[str, Any] | None:
+    if sample is None:
+        return None
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(sample).items()}
 
 
 def _shingles(header: dict[str, Any] | None) -> Shingles | None:
@@ -213,22 +210,17 @@ def _shingles(header: dict[str, Any] | None) -> Shingles | None:
         return None
     return Shingles(
         _field(header, "length", int),
-        np.array(_list(header, "hashes", int), np.uint64),
-        np.array(_list(header, "documents", int), np.int64),
+        *_sorted_keys(header, "hashes"),
         np.array(_list(header, "folds", int), np.int64),
     )
 
 
-def _keys_header(sample: KeySample | None) -> dict[str, Any] | None:
-    return None if sample is None else {"digests": sample.digests.tolist(), "documents": sample.documents.tolist()}
+def _key_sample(header: dict[str, Any] | None) -> KeySample | None:
+    return None if header is None else KeySample(*_sorted_keys(header, "digests"))
 
 
-def _keys(header: dict[str, Any] | None) -> KeySample | None:
-    if header is None:
-        return None
-    return KeySample(
-        np.array(_list(header, "digests", int), np.uint64), np.array(_list(header, "documents", int), np.int64)
-    )
+def _sorted_keys(header: dict[str, Any], name: str) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    return np.array(_list(header, name, int), np.uint64), np.array(_list(header, "documents", int), np.int64)
 
 
 def _parts(table: "pa.Table", n_null: int) -> list[CountEntries]:
