@@ -67,11 +67,10 @@ def count_here(specs: Sequence[Path], size: int, run_dir: Path, **settings: Any)
     directory.prepare(set(keys))
     order = random.Random(0).sample(range(len(partitions)), len(partitions))
     outcomes = {i: count_partition(job, partitions[i]) for i in order}
-    for _, outcome in sorted(outcomes.items()):
-        if outcome.error:
-            raise outcome.error
-    outcome = merge_partials(job, "sum", keys, False)
-    assert outcome.error is None
+    for _, error in sorted(outcomes.items()):
+        if error is not None:
+            raise error
+    assert merge_partials(job, "sum", keys, False) is None
     counts = directory.read_counts("sum", merged=True)
     assert counts is not None
     return counts

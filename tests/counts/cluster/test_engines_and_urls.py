@@ -38,7 +38,7 @@ def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     ) -> dict[int, PosgeomError]:
         failures = {}
         for i, (function, *arguments) in enumerate(calls):
-            error = function(*arguments).error
+            error = function(*arguments)
             if error is None:
                 on_done(i)
             else:

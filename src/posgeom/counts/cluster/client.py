@@ -19,7 +19,7 @@ from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.comm.registry import get_backend
 
 from posgeom.counts.cluster.job import SAME_EVERYWHERE
-from posgeom.counts.cluster.tasks import Outcome, WorkerMemoryError
+from posgeom.counts.cluster.tasks import WorkerMemoryError
 from posgeom.errors import CorpusError, CountsError, PosgeomError
 from posgeom.messages import one_line, shown
 from posgeom.progress import ProgressHook
@@ -97,13 +97,13 @@ def run_tasks(
     on_done: Callable[[int], None],
     progress: ProgressHook,
 ) -> dict[int, PosgeomError]:
-    """Run calls that give back an `Outcome`, and return those that failed by number; one does not stop the others.
+    """Run calls that give an error back or None, and return the errors by number; one does not stop the other calls.
 
     Only a few more calls than there are threads are handed out at a time: when a worker dies, Dask holds it against all
     that waited there.
     """
     waiting = enumerate(calls)
-    running: dict[Future[Outcome], int] = {}
+    running: dict[Future[PosgeomError | None], int] = {}
     completed = as_completed(loop=client.loop)
     failures: dict[int, PosgeomError] = {}
     stopped, n_threads, looked = False, -1, -math.inf
@@ -134,9 +134,9 @@ def run_tasks(
     return failures
 
 
-def _error(future: "Future[Outcome]", name: str) -> PosgeomError | None:
+def _error(future: "Future[PosgeomError | None]", name: str) -> PosgeomError | None:
     try:
-        error: PosgeomError | None = future.result().error
+        error: PosgeomError | None = future.result()
     except KilledWorker as death:
         return WorkerMemoryError(
             f"{name}: {death.allowed_failures + 1} workers died while they had it, most likely for lack of memory:"

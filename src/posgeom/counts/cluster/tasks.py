@@ -1,8 +1,9 @@
 """What workers do: count a partition, add up partial counts. What they give back is tiny."""
 
 import socket
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 
 from posgeom.corpus.documents import ReadOptions
@@ -25,41 +26,38 @@ class WorkerMemoryError(CountsError):
     """A worker died over a partition, or ran out of memory, which says nothing about the other partitions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a task ended; an error is given back, not raised, since it is no failure of the cluster to be tried again."""
+def count_partition(job: Job, partition: Partition) -> PosgeomError | None:
+    """Count a partition into the run directory, unless its counts are there.
 
-    error: PosgeomError | None = None
-
-
-def count_partition(job: Job, partition: Partition) -> Outcome:
-    """Count a partition into the run directory, unless its counts are there."""
-    try:
+    An error is given back, not raised: it is an expected end, and no failure of the cluster to be tried again.
+    """
+    with _kept_errors(str(partition)) as errors:
         directory = RunDirectory(job.run_dir)
         _check_worker(job.run_dir, tuple(job.environment.items()))
         key = partition.key(job.digest)
         if directory.read_counts(key) is None:
             directory.write_counts(key, _count(job, directory, partition))
-    except PosgeomError as error:
-        return Outcome(error)
-    except MemoryError:
-        return Outcome(
-            WorkerMemoryError(f"{partition}: out of memory on {shown(socket.gethostname())}: give workers more")
-        )
-    return Outcome()
+    return errors[0] if errors else None
 
 
-def merge_partials(job: Job, key: str, parts: Sequence[str], merged: bool) -> Outcome:
-    """Add up partial counts into the run directory, unless their sum is there."""
-    try:
+def merge_partials(job: Job, key: str, parts: Sequence[str], merged: bool) -> PosgeomError | None:
+    """Add up partial counts, or sums of them, into the run directory, unless their sum is there; errors as above."""
+    with _kept_errors("adding up") as errors:
         directory = RunDirectory(job.run_dir)
         if directory.read_counts(key, merged=True) is None:
             directory.write_counts(key, _sum(directory, parts, merged), merged=True)
+    return errors[0] if errors else None
+
+
+@contextmanager
+def _kept_errors(what: str) -> Iterator[list[PosgeomError]]:
+    errors: list[PosgeomError] = []
+    try:
+        yield errors
     except PosgeomError as error:
-        return Outcome(error)
+        errors.append(error)
     except MemoryError:
-        return Outcome(WorkerMemoryError(f"out of memory on {_host()} while adding up: give workers more"))
-    return Outcome()
+        errors.append(WorkerMemoryError(f"{what}: out of memory on {_host()}: give workers more"))
 
 
 def _sum(directory: RunDirectory, parts: Sequence[str], merged: bool) -> PositionCounts:
