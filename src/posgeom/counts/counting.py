@@ -131,11 +131,6 @@ def count(
     )
     names = [public_name(str(s)) for s in specs]
     if engine == "dask":
-        if options.fold_by == "row":
-            raise CountsError(
-                "folds by row with engine 'dask', whose partitions do not know the numbers of their rows: use --engine"
-                " local, or --fold-by with a column that numbers the rows"
-            )
         from posgeom.counts.cluster.engine import count_on_cluster  # needs an extra
 
         return named(count_on_cluster(sources, options, loaded, settings, cluster=cluster, progress=progress), names)

@@ -50,7 +50,7 @@ def count_on_cluster(
     done twice is the same and is added once. Where a part cannot be read, the others are still counted and kept.
     """
     settings.check(tokenizer)
-    _check_options(cluster, settings.workers)
+    _check_options(cluster, settings)
     definition = _definition(tokenizer)
     size = _bytes(cluster.partition_size)
     partitions = plan(sources, options, size)
@@ -113,15 +113,20 @@ def remove_run(run_dir: str | Path) -> None:
     RunDirectory(run_dir).remove()
 
 
-def _check_options(cluster: ClusterOptions, workers: int | None) -> None:
+def _check_options(cluster: ClusterOptions, settings: CountSettings) -> None:
+    if settings.grouped_by == "row":
+        raise CountsError(
+            "folds by row with engine 'dask', whose partitions do not know the numbers of their rows: use --engine local,"
+            " or --fold-by with a column that numbers the rows"
+        )
     missing = [name for name in ("dask", "distributed", "fsspec") if find_spec(name) is None]
     if missing:
         raise CountsError(
             f"engine 'dask' needs {' and '.join(missing)}: install it with pip install 'posgeom[dask]', or leave"
             " --engine out"
         )
-    if cluster.scheduler is not None and workers is not None:
-        raise CountsError(f"got {workers} workers and a scheduler, which has its own: leave --workers out")
+    if cluster.scheduler is not None and settings.workers is not None:
+        raise CountsError(f"got {settings.workers} workers and a scheduler, which has its own: leave --workers out")
     if cluster.scheduler is not None and cluster.run_dir is None:
         raise CountsError("got a scheduler and no run directory: name one that all workers reach, with --run-dir")
 
