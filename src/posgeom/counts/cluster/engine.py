@@ -116,8 +116,8 @@ def remove_run(run_dir: str | Path) -> None:
 def _check_options(cluster: ClusterOptions, settings: CountSettings) -> None:
     if settings.grouped_by == "row":
         raise CountsError(
-            "folds by row with engine 'dask', whose partitions do not know the numbers of their rows: use --engine local,"
-            " or --fold-by with a column that numbers the rows"
+            "folds by row with engine 'dask', whose partitions do not know the numbers of their rows: use --engine"
+            " local, or --fold-by with a column that numbers the rows"
         )
     missing = [name for name in ("dask", "distributed", "fsspec") if find_spec(name) is None]
     if missing:
