@@ -21,9 +21,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
-from posgeom.corpus.counting import count, count_texts
-from posgeom.corpus.counts import PositionCounts
-from posgeom.corpus.tokenizer_files import load_tokenizer
+from posgeom.counts.counting import count, count_texts
+from posgeom.counts.position_counts import PositionCounts
+from posgeom.tokenize.tokenizer_files import load_tokenizer
 
 ROUNDS, REPEATS = 3, 3
 """Times in turn, and how often each of ours in its turn: they are short."""

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from filelock import FileLock
 
-from posgeom.corpus.counting import count
-from posgeom.corpus.counts import PositionCounts
-from posgeom.corpus.storage import read_counts, write_counts
-from posgeom.corpus.tokenizers import TokenizerIdentity
+from posgeom.counts.counting import count
+from posgeom.counts.position_counts import PositionCounts
+from posgeom.counts.storage import read_counts, write_counts
+from posgeom.tokenize.tokenizers import TokenizerIdentity
 
 HERE = Path(__file__).parent
 MARKED_BY_FIXTURE = {"data_dir": "data", "browser": "browser", "imdb_with_null": "slow"}
-MARKED_BY_DIRECTORY = {"corpus/cluster": "cluster", "corpus/engines": "slow", "studies": "slow"}
+MARKED_BY_DIRECTORY = {"counts/cluster": "cluster", "tokenize/engines": "slow", "studies": "slow"}
 
 
 @pytest.hookimpl(tryfirst=True)

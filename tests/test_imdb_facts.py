@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from posgeom.analysis import Analysis, analyze
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.geometry.euclidean import euclidean_distances
 from posgeom.geometry.mds import classical_mds, spectrum_of
 from posgeom.report.document import to_document

@@ -29,7 +29,7 @@ def test_its_types_are_seen_from_outside(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mypy", "--strict", "user.py"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert 'Revealed type is "posgeom.corpus.counts.PositionCounts"' in done.stdout
+    assert 'Revealed type is "posgeom.counts.position_counts.PositionCounts"' in done.stdout
 
 
 def test_the_lowest_versions_are_tested() -> None:

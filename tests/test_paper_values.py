@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from posgeom.analysis import Analysis, analyze
-from posgeom.corpus.counting import count
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.counting import count
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.geometry.build import geometry
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from posgeom.analysis import analyze
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.geometry.build import Estimator
 from tests.cli.helpers import posgeom
 from tests.models.raw import bert_tensors, save_bert

@@ -13,14 +13,12 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from posgeom.analysis import CONVENTIONS, DEFAULT_ENCODINGS, analyze
-from posgeom.corpus.bins import Bins
-from posgeom.corpus.counting import count, count_texts
-from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
-from posgeom.corpus.leaks import SharedPassages, shared_passages
-from posgeom.corpus.storage import read_counts
-from posgeom.corpus.tokenizer_files import load_tokenizer
-from posgeom.corpus.tokenizers import Tokenizer, TokenizerIdentity
+from posgeom.counts.bins import Bins
+from posgeom.counts.counting import count, count_texts
+from posgeom.counts.leaks import SharedShingles, shared_shingles
+from posgeom.counts.position_counts import PositionCounts
+from posgeom.counts.storage import read_counts
 from posgeom.encodings.alibi import alibi, alibi_slopes
 from posgeom.encodings.base import Encoding, LagEncoding, PointEncoding
 from posgeom.encodings.bias import Bias
@@ -141,7 +139,7 @@ __all__ = [
     "Scaling",
     "Scorecard",
     "Separation",
-    "SharedPassages",
+    "SharedShingles",
     "Significance",
     "Spectrum",
     "Stress",
@@ -195,7 +193,7 @@ __all__ = [
     "save_counts",
     "score",
     "scorecard",
-    "shared_passages",
+    "shared_shingles",
     "significance",
     "sinusoidal",
     "stress",

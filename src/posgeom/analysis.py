@@ -9,12 +9,11 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.corpus.bins import Bins, make_bins
-from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, Engine, count
-from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
-from posgeom.corpus.null_corpora import NullKind
-from posgeom.corpus.tokenizer_files import TokenizerSpec
+from posgeom.counts.bins import Bins, make_bins
+from posgeom.counts.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, Engine, count
+from posgeom.counts.null_corpora import NullKind
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.checks import check_width
 from posgeom.encodings.learned import learned
@@ -31,6 +30,7 @@ from posgeom.notes import notes_on
 from posgeom.policies import LEVEL
 from posgeom.progress import ProgressHook, silent
 from posgeom.results import Analysis, Convention
+from posgeom.tokenize.tokenizer_files import TokenizerSpec
 
 EncodingLike = str | Encoding | NDArray[Any] | Callable[..., Any]
 

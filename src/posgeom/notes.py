@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from posgeom.corpus.copies import copies_note
-from posgeom.corpus.leaks import leak_note
+from posgeom.counts.copies import copies_note
+from posgeom.counts.leaks import leak_note
 from posgeom.geometry.build import MAX_RANK_POSITIONS, Geometry
 from posgeom.inference.null_corpora import CAVEAT, FEWEST_NULLS
 from posgeom.inference.significance import HYPOTHESIS

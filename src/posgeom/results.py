@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.encodings.base import Encoding
 from posgeom.geometry.build import Geometry
 from posgeom.inference.depth_curve import DepthCurve

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from safetensors import safe_open
 
-from posgeom.corpus.storage import read_counts
+from posgeom.counts.storage import read_counts
 from tests.cli.helpers import Run, refused
-from tests.corpus.engines.helpers import make
+from tests.tokenize.engines.helpers import make
 
 
 def test_count_merge_and_analyze_counts(run: Run, corpus: Path, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_what_makes_no_sense_is_refused_and_leaves_nothing(run: Run, corpus: Pat
     refused(run(*count, "--engine", "dask", "--partition-size", "big"), "as in 64MiB")
     refused(run(*count, "--engine", "dask", "--scheduler", "x", "--workers", 2), "leave --workers out")
     refused(run(*count, "--engine", "dask", "--run-dir", corpus), "it is a file")
-    refused(run("count", "-", "-o", "x.parquet", "--engine", "dask"), "wanted a file for engine 'dask'")
+    refused(run("count", "-", "-o", "x.parquet", "--engine", "dask"), "expected a file for engine 'dask'")
     refused(run("analyze", corpus, "--engine", "dask", "--scheduler", "x"), "with --run-dir")
     refused(run("analyze", "--counts", "x.parquet", "--engine", "dask"), "--engine was fixed")
     (tmp_path / "broken.txt").write_bytes(b"a\nb \xff\n")

@@ -13,7 +13,7 @@ import pytest
 
 import posgeom
 from tests.cli.helpers import Run, refused, visible
-from tests.corpus.helpers import check_same_counts
+from tests.counts.helpers import check_same_counts
 
 
 @pytest.fixture

@@ -3,9 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
-from posgeom.corpus.passages import Passages
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import resolve_sources
 
@@ -15,18 +13,3 @@ def read_documents(
 ) -> Iterator[DocumentBatch]:
     """Find the sources and read them, as the counting does."""
     return read_sources(resolve_sources(specs, options), options, on_progress=on_progress)
-
-
-def check_same_passages(a: Passages, b: Passages) -> None:
-    """Two samples are the same."""
-    assert a.length == b.length
-    for name in ("hashes", "documents", "folds"):
-        assert getattr(a, name).tolist() == getattr(b, name).tolist(), name
-
-
-def check_same_counts(a: PositionCounts, b: PositionCounts) -> None:
-    """All but the names of the sources agrees."""
-    for name in ("fold", "position", "token", "count", "documents"):
-        assert getattr(a, name).tolist() == getattr(b, name).tolist(), name
-    for name in ("vocabulary", "columns", "n_positions", "empty_documents", "tokenizer", "grouped_by"):
-        assert getattr(a, name) == getattr(b, name), name

@@ -69,7 +69,7 @@ def test_names(name: str, expected: DatasetName) -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("hf:", "no name: wanted hf:NAME"),
+        ("hf:", "no name: expected hf:NAME"),
         ("hf:/no/such", "no such directory"),
         ("hf:./no", "no such directory"),
         ("hf:a/b/c", "no such directory"),
@@ -94,9 +94,9 @@ def test_choice_of_a_split() -> None:
     assert choose_split(["test", "train"], None, "d") == "train"
     assert choose_split(["test"], None, "d") == "test"
     assert choose_split(["test", "train"], "test", "d") == "test"
-    with pytest.raises(CorpusError, match="'d': several splits, 'a', 'b': wanted one"):
+    with pytest.raises(CorpusError, match="'d': several splits, 'a', 'b': expected one"):
         choose_split(["a", "b"], None, "d")
-    with pytest.raises(CorpusError, match="'d': no split: wanted one"):
+    with pytest.raises(CorpusError, match="'d': no split: expected one"):
         choose_split([], None, "d")
     with pytest.raises(CorpusError, match="'d': no split 'c': the splits are 'a', 'b'"):
         choose_split(["a", "b"], "c", "d")
@@ -121,7 +121,7 @@ def test_saved_datasets_are_their_files(texts: Texts) -> None:
         ("hf:one:test", "'hf:one:test': a saved Dataset without splits: leave 'test' out"),
         ("hf:dict:nope", "no split 'nope': the splits are 'train', 'test'"),
         ("hf:dict:a:train", "a saved dataset has no configs"),
-        ("ab", "'ab': several splits, 'a', 'b': wanted one; choose it with hf:NAME:SPLIT"),
+        ("ab", "'ab': several splits, 'a', 'b': expected one; choose it with hf:NAME:SPLIT"),
     ],
 )
 def test_saved_datasets_refused(refusal: Refusal, name: str, expected: str) -> None:

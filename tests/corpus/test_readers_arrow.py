@@ -63,9 +63,9 @@ def test_known_by_its_first_bytes(tmp_path: Path, texts: Texts, form: str) -> No
 def test_column_rules_are_those_of_parquet(path: Path, refusal: Refusal) -> None:
     write(path, a=["x"], b=["y"], many=[["x"]])
     assert "text columns 'a', 'b'" in refusal(path)
-    assert "column 'many' holds 'list<item: string>': wanted strings" in refusal(path, column="many")
+    assert "column 'many' holds 'list<item: string>': expected strings" in refusal(path, column="many")
     assert "no column 'z'" in refusal(path, column="z")
-    assert "wanted one value a row" in refusal(path, column="a", fold_by="many")
+    assert "expected one value a row" in refusal(path, column="a", fold_by="many")
     assert "no text column among 'n'" in refusal(write(path, n=[1]))
 
 
@@ -109,11 +109,11 @@ def test_no_rows(path: Path, texts: Texts) -> None:
 def test_compressed_and_piped_arrow_is_refused(tmp_path: Path, path: Path, refusal: Refusal) -> None:
     content = write(path, text=["a"]).read_bytes()
     (tmp_path / "a.arrow.gz").write_bytes(gzip.compress(content))
-    assert "Arrow inside gzip: wanted the Arrow file itself" in refusal(tmp_path / "a.arrow.gz")
+    assert "Arrow inside gzip: expected the Arrow file itself" in refusal(tmp_path / "a.arrow.gz")
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(content))
     writer.start()
-    assert "Arrow from a pipe: wanted a file" in refusal(tmp_path / "pipe")
+    assert "Arrow from a pipe: expected a file" in refusal(tmp_path / "pipe")
     writer.join()
 
 

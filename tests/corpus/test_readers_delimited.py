@@ -37,7 +37,7 @@ def test_the_column_named_text(path: Path, batches: Batches) -> None:
 
 def test_ambiguous_column(path: Path, refusal: Refusal) -> None:
     message = refusal(write(path, "id,title,body\n1,x,a\n"))
-    assert "text columns 'title', 'body': wanted one; choose it with --column NAME" in message
+    assert "text columns 'title', 'body': expected one; choose it with --column NAME" in message
     assert "--no-header" in message
     assert "--no-header" not in refusal(path, header=False)
 
@@ -76,7 +76,7 @@ def test_wrong_column_of_a_file_without_rows(path: Path, refusal: Refusal, texts
 
 def test_repeated_column_name(path: Path, refusal: Refusal, texts: Texts) -> None:
     write(path, "text,n,text\na,1,b\n")
-    assert "several columns named 'text': wanted one; choose it by its number, --column 1" in refusal(path)
+    assert "several columns named 'text': expected one; choose it by its number, --column 1" in refusal(path)
     assert texts(path, column="3") == ["b"]
 
 
@@ -138,14 +138,14 @@ def test_bare_carriage_return(path: Path, refusal: Refusal, texts: Texts) -> Non
 
 def test_too_few_fields(path: Path, refusal: Refusal) -> None:
     message = refusal(write(path, 'n,text\n1,"a\nb"\n2\n'), column="text")
-    assert "a.csv', line 4: 1 field: wanted at least 2, for column 'text'" in message
+    assert "a.csv', line 4: 1 field: expected at least 2, for column 'text'" in message
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv"])
 def test_surplus_fields_are_not_dropped_in_silence(tmp_path: Path, refusal: Refusal, texts: Texts, suffix: str) -> None:
     separator = "," if suffix == ".csv" else "\t"
     path = write(tmp_path / f"a{suffix}", "n,text\n1,Hello, world\n".replace(",", separator))
-    assert "line 2: 3 fields: wanted 2" in refusal(path)
+    assert "line 2: 3 fields: expected 2" in refusal(path)
     assert texts(write(path, "n,text\n1,Hello,\n".replace(",", separator))) == ["Hello"]
 
 
@@ -153,7 +153,7 @@ def test_blank_lines(path: Path, batches: Batches, refusal: Refusal) -> None:
     (batch,) = batches(write(path, "\nn,text\n\n1,a\n\n2,b\n\n"))
     assert (batch.texts, batch.first_row) == (["a", "b"], 4)
     assert "line 5: column 'text' is empty" in refusal(
-        write(path, "n,text\n1,a\n\n2,b\n3,\n"), fold_by="text", column="n"
+        write(path, "n,text\n1,a\n\n2,b\n3,\n"), fold_by="column:text", column="n"
     )
 
 

@@ -17,8 +17,9 @@ import pytest
 import posgeom
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.sources import resolve_sources, total_bytes
-from tests.corpus.helpers import check_same_counts, read_documents
+from tests.corpus.helpers import read_documents
 from tests.corpus.test_readers_parquet import strings_of
+from tests.counts.helpers import check_same_counts
 
 Batches = Callable[..., list[DocumentBatch]]
 Refusal = Callable[..., str]
@@ -85,7 +86,7 @@ def test_configs_and_splits(two_configs: str, texts: Texts, refusal: Refusal) ->
     assert texts("hf:hub:alpha") == texts("hf:hub:alpha:train") == ["a", ""]
     assert texts("hf:hub:alpha:test") == ["t"]
     assert texts("hf:hub:beta") == texts("hf:hub:beta:validation") == ["x", "y"]
-    assert "several configs, 'alpha', 'beta': wanted one; choose it with hf:NAME:CONFIG" in refusal("hf:hub")
+    assert "several configs, 'alpha', 'beta': expected one; choose it with hf:NAME:CONFIG" in refusal("hf:hub")
     assert "no config 'gamma': the configs are 'alpha', 'beta'" in refusal("hf:hub:gamma")
     assert "no config 'gamma': the configs are 'alpha', 'beta'" in refusal("hf:hub:gamma:train")
     assert "no split 'dev': the splits are 'train', 'test'" in refusal("hf:hub:alpha:dev")
@@ -101,12 +102,12 @@ def test_lone_part_may_be_a_split(texts: Texts, refusal: Refusal) -> None:
 
 def test_columns(texts: Texts, refusal: Refusal) -> None:
     name = directory("d", train={"many": [["x"]], "a": ["a"], "b": ["b"], "n": [1]})
-    assert "text columns 'a', 'b': wanted one; choose it with --column NAME" in refusal(name)
+    assert "text columns 'a', 'b': expected one; choose it with --column NAME" in refusal(name)
     assert texts(name, column="b") == ["b"]
-    assert "column 'many' holds 'list<element: string>': wanted strings" in refusal(name, column="many")
+    assert "column 'many' holds 'list<element: string>': expected strings" in refusal(name, column="many")
     assert "column 'n' holds 'int64'" in refusal(name, column="n")
     assert "the columns are" in refusal(name, column="z")
-    assert "wanted one value a row" in refusal(name, column="a", fold_by="many")
+    assert "expected one value a row" in refusal(name, column="a", fold_by="many")
 
 
 def test_images_are_no_text(refusal: Refusal) -> None:

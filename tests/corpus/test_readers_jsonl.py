@@ -45,7 +45,7 @@ def test_group_column_is_no_candidate(path: Path, batches: Batches) -> None:
 
 def test_ambiguous_column_lists_candidates(path: Path, refusal: Refusal) -> None:
     message = refusal(write(path, {"id": 1, "title": "x", "body": "a"}))
-    assert "text columns 'title', 'body': wanted one; choose it with --column NAME" in message
+    assert "text columns 'title', 'body': expected one; choose it with --column NAME" in message
 
 
 def test_null_may_be_a_text(path: Path, refusal: Refusal, texts: Texts) -> None:
@@ -71,14 +71,14 @@ def test_strings_as_lines(path: Path, batches: Batches) -> None:
     assert (batch.texts, batch.column) == (["a", "", "b"], None)
 
 
-@pytest.mark.parametrize("option", ["column", "group"])
-def test_strings_have_no_columns(path: Path, refusal: Refusal, option: str) -> None:
-    assert f"got --{option}" in refusal(write(path, "a"), **{option: "text"})
+@pytest.mark.parametrize("options", [{"column": "text"}, {"fold_by": "column:text"}])
+def test_strings_have_no_columns(path: Path, refusal: Refusal, options: dict[str, str]) -> None:
+    assert f"got --{next(iter(options)).replace('_', '-')}" in refusal(write(path, "a"), **options)
 
 
 def test_mixed_lines(path: Path, refusal: Refusal) -> None:
-    assert "line 2: got an object: wanted a string" in refusal(write(path, "a", {"text": "b"}))
-    assert "line 2: got a string: wanted an object" in refusal(write(path, {"text": "b"}, "a"))
+    assert "line 2: got an object: expected a string" in refusal(write(path, "a", {"text": "b"}))
+    assert "line 2: got a string: expected an object" in refusal(write(path, {"text": "b"}, "a"))
 
 
 def test_empty_and_null_texts_keep_rows_aligned(path: Path, texts: Texts) -> None:
@@ -104,12 +104,12 @@ def test_blank_lines_hold_no_document_but_count_as_lines(path: Path, batches: Ba
 )
 def test_text_of_another_type(path: Path, refusal: Refusal, value: object, kind: str) -> None:
     message = refusal(write(path, {"text": "a"}, {"text": value}))
-    assert f"line 2: column 'text' holds {kind}: wanted a string" in message
+    assert f"line 2: column 'text' holds {kind}: expected a string" in message
 
 
 @pytest.mark.parametrize(("value", "kind"), [(1, "a number"), (None, "null"), (True, "a boolean")])
 def test_line_of_another_type(path: Path, refusal: Refusal, value: object, kind: str) -> None:
-    assert f"line 1: got {kind}: wanted a JSON object" in refusal(write(path, value))
+    assert f"line 1: got {kind}: expected a JSON object" in refusal(write(path, value))
 
 
 def test_missing_column_in_a_row(path: Path, refusal: Refusal) -> None:
@@ -150,13 +150,13 @@ def test_json_beyond_the_parser(path: Path, refusal: Refusal, line: str) -> None
 def test_array_is_converted_with_jq(tmp_path: Path, refusal: Refusal, name: str) -> None:
     path = tmp_path / name
     path.write_text('\n [\n  {"text": "a"}\n]\n')
-    assert "a JSON array: wanted one JSON object a line; convert it with jq -c '.[]'" in refusal(path)
+    assert "a JSON array: expected one JSON object a line; convert it with jq -c '.[]'" in refusal(path)
 
 
 def test_pretty_printed_json(tmp_path: Path, refusal: Refusal) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"text": "a"}, indent=2))
-    assert "wanted a whole JSON object on each line; jq -c . FILE" in refusal(path)
+    assert "expected a whole JSON object on each line; jq -c . FILE" in refusal(path)
 
 
 @pytest.mark.parametrize("record", ['{"text": "ab\\ud800c"}', '"ab\\ud800c"'])

@@ -74,7 +74,7 @@ def test_column_rules(path: Path, batches: Batches, refusal: Refusal) -> None:
     assert batches(path)[0].column == "text"
     assert batches(path, column="body")[0].texts == ["b"]
     assert "the columns are 'title', 'text', 'body', 'n'" in refusal(path, column="z")
-    assert "column 'n' holds 'int64': wanted strings" in refusal(path, column="n")
+    assert "column 'n' holds 'int64': expected strings" in refusal(path, column="n")
     assert "text columns 'title', 'body'" in refusal(write(path, title=["x"], body=["b"]))
     assert batches(path, fold_by="title")[0].column == "body"
     assert "no text column among 'n'" in refusal(write(path, n=[1]))
@@ -107,9 +107,9 @@ def test_groups(path: Path, groups: Texts, refusal: Refusal) -> None:
     assert groups(path, fold_by="f", column="text") == ["0.5", "1.5"]
     assert groups(path, fold_by="d", column="text") == ["2024-01-02", "2024-01-03"]
     assert groups(path, fold_by="b", column="text") == ["True", "False"]
-    assert groups(path, fold_by="text", column="text") == ["a", "b"]
+    assert groups(path, fold_by="column:text", column="text") == ["a", "b"]
     assert "row 2: column 'none' is empty" in refusal(path, fold_by="none", column="text")
-    assert "wanted one value a row" in refusal(path, fold_by="many", column="text")
+    assert "expected one value a row" in refusal(path, fold_by="many", column="text")
     assert "choose one with --fold-by NAME" in refusal(path, fold_by="z", column="text")
 
 
@@ -191,7 +191,7 @@ def test_parquet_read_as_text(path: Path, refusal: Refusal) -> None:
 def test_compressed_parquet_is_refused(tmp_path: Path, path: Path, refusal: Refusal) -> None:
     compressed = tmp_path / "a.parquet.gz"
     compressed.write_bytes(gzip.compress(write(path, text=["a"]).read_bytes()))
-    assert "Parquet inside gzip: wanted the Parquet file itself; decompress it first" in refusal(compressed)
+    assert "Parquet inside gzip: expected the Parquet file itself; decompress it first" in refusal(compressed)
 
 
 def test_parquet_from_standard_input_and_pipe_is_refused(
@@ -199,12 +199,12 @@ def test_parquet_from_standard_input_and_pipe_is_refused(
 ) -> None:
     content = write(path, text=["a"]).read_bytes()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-    assert "Parquet from a pipe: wanted a file" in refusal("-")
+    assert "Parquet from a pipe: expected a file" in refusal("-")
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = threading.Thread(target=lambda: pipe.write_bytes(content))
     writer.start()
-    assert "Parquet from a pipe: wanted a file" in refusal(pipe)
+    assert "Parquet from a pipe: expected a file" in refusal(pipe)
     writer.join()
 
 

@@ -50,7 +50,7 @@ def test_column_means_nothing_without_columns(tmp_path: Path, refusal: Refusal, 
 
 
 def test_group_means_nothing_for_text(tmp_path: Path, refusal: Refusal) -> None:
-    assert "got --fold-by" in refusal(write(tmp_path / "a.txt", "a\n"), fold_by="text")
+    assert "got --fold-by" in refusal(write(tmp_path / "a.txt", "a\n"), fold_by="column:text")
 
 
 def test_whole_files_means_nothing_for_columns(tmp_path: Path, refusal: Refusal) -> None:
@@ -75,7 +75,7 @@ def test_fasta_groups(tmp_path: Path, groups: Texts, refusal: Refusal) -> None:
 
 def test_fasta_without_header(tmp_path: Path, refusal: Refusal) -> None:
     message = refusal(write(tmp_path / "a.faa", "\n\nACGT\n"))
-    assert "a.faa', line 3: got 'ACGT': wanted a FASTA header" in message
+    assert "a.faa', line 3: got 'ACGT': expected a FASTA header" in message
 
 
 def test_fasta_invalid_utf8_and_length(

@@ -163,11 +163,11 @@ def test_file_urls_are_local_names(tmp_path: Path, texts: Texts, refusal: Refusa
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
-        ("foo://bar/a.txt", "unknown scheme 'foo': wanted s3, gs, hf, http"),
-        ("S3://bar/a.txt", "wanted the scheme in lower case, s3"),
-        ("gs://bucket/a.txt", "not installed: wanted the package gcsfs; pip install gcsfs"),
-        ("abfs://c@account/a.txt", "not installed: wanted the package adlfs; pip install adlfs"),
-        ("sftp://host/a.txt", "not installed: wanted the package paramiko"),
+        ("foo://bar/a.txt", "unknown scheme 'foo': expected s3, gs, hf, http"),
+        ("S3://bar/a.txt", "expected the scheme in lower case, s3"),
+        ("gs://bucket/a.txt", "not installed: expected the package gcsfs; pip install gcsfs"),
+        ("abfs://c@account/a.txt", "not installed: expected the package adlfs; pip install adlfs"),
+        ("sftp://host/a.txt", "not installed: expected the package paramiko"),
     ],
 )
 def test_unknown_and_missing_filesystems(refusal: Refusal, spec: str, expected: str) -> None:
@@ -182,7 +182,7 @@ def test_missing_package_of_the_extra(
         raise ImportError(f"Install {package} to access it")
 
     monkeypatch.setattr(fsspec.core, "url_to_fs", missing)
-    assert f"wanted the package {package}; pip install 'posgeom[datasets]'" in refusal(spec)
+    assert f"expected the package {package}; pip install 'posgeom[datasets]'" in refusal(spec)
 
 
 def test_path_object_has_lost_a_slash(refusal: Refusal) -> None:

@@ -21,7 +21,8 @@ from posgeom.corpus import remote
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.sources import resolve_sources, total_bytes
 from posgeom.errors import CorpusError
-from tests.corpus.helpers import check_same_counts, read_documents
+from tests.corpus.helpers import read_documents
+from tests.counts.helpers import check_same_counts
 
 Batches = Callable[..., list[DocumentBatch]]
 Refusal = Callable[..., str]
@@ -182,8 +183,8 @@ def test_archive_in_a_bucket(s3: Any, texts: Texts) -> None:
     [
         ("s3://corpus/missing.txt", "'s3://corpus/missing.txt': not found"),
         ("s3://nobucket/a.txt", "'s3://nobucket/a.txt': not found (HTTP 404)"),
-        ("s3://corpus/*.nothing", "no file matches it as a pattern: wanted at least one file"),
-        ("s3://corpus/only", "no data file in this directory: wanted the extensions"),
+        ("s3://corpus/*.nothing", "no file matches it as a pattern: expected at least one file"),
+        ("s3://corpus/only", "no data file in this directory: expected the extensions"),
         ("s3://key:hunter2@corpus/a.txt", "'s3://***@corpus/a.txt': credentials inside a bucket's URL"),
         ("zip://x::s3://corpus/only/a.md", "cannot read ("),
         ("s3://", "cannot read"),

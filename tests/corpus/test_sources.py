@@ -115,7 +115,7 @@ def test_one_spec_may_come_without_a_list(tree: Path) -> None:
 def test_what_cannot_be_found_is_named(tree: Path, refusal: Refusal, spec: str, expected: str) -> None:
     message = refusal(spec)
     assert expected in message
-    assert "wanted" in message
+    assert "expected" in message
 
 
 def test_no_input_at_all(refusal: Refusal) -> None:

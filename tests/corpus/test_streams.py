@@ -156,7 +156,7 @@ def test_wide_encodings_are_named(tmp_path: Path, refusal: Refusal, encoding: st
     path.write_bytes(
         ("" if encoding in ("utf-16", "utf-32") else "\ufeff").encode(encoding) + "text\nword".encode(encoding)
     )
-    assert f"encoded in {encoding[:6].upper()}: wanted UTF-8" in refusal(path, utf8_errors=policy)
+    assert f"encoded in {encoding[:6].upper()}: expected UTF-8" in refusal(path, utf8_errors=policy)
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.csv", "a.tsv", "a.fa", "a.bin"])

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from posgeom.analysis import analyze
-from posgeom.corpus.bins import make_bins
-from posgeom.corpus.counting import count_texts
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.bins import make_bins
+from posgeom.counts.counting import count_texts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.encodings.alibi import alibi
 from posgeom.encodings.mds import mds
 from posgeom.encodings.sinusoidal import sinusoidal

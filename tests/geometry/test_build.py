@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import GeometryError
 from posgeom.geometry import build
 from posgeom.geometry.build import geometry

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from posgeom.analysis import analyze
-from posgeom.corpus.counting import count_texts
+from posgeom.counts.counting import count_texts
 from posgeom.geometry.build import geometry
 from posgeom.inference.null_corpora import CAVEAT, order_beyond_lengths
 from posgeom.inference.significance import significance

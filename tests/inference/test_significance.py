@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from posgeom.corpus.counting import count, count_texts
+from posgeom.counts.counting import count, count_texts
 from posgeom.geometry.build import Geometry, geometry
 from posgeom.inference import significance as module
 from posgeom.inference.significance import Significance, leading_eigenvalues, sign_patterns, significance

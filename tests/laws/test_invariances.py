@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posgeom.analysis import analyze
-from posgeom.corpus.counting import count_texts
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.counting import count_texts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.geometry.build import geometry
 from posgeom.geometry.distance_matrix import DistanceMatrix
 from posgeom.geometry.euclidean import euclidean_distances

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from posgeom.corpus.counting import count_texts
-from posgeom.corpus.tokenizer_files import load_tokenizer
+from posgeom.counts.counting import count_texts
 from posgeom.encodings.registry import build_encoding
 from posgeom.encodings.rope import rope
 from posgeom.encodings.tables import load_matrix
 from posgeom.scores.separation import minimum_separation
+from posgeom.tokenize.tokenizer_files import load_tokenizer
 
 pytestmark = pytest.mark.models
 

@@ -10,8 +10,8 @@ import pytest
 from safetensors import safe_open
 
 from posgeom.analysis import Analysis, analyze
-from posgeom.corpus.counting import count_texts
-from posgeom.corpus.storage import read_counts
+from posgeom.counts.counting import count_texts
+from posgeom.counts.storage import read_counts
 from posgeom.encodings.base import PointEncoding
 from posgeom.errors import OutputError
 from posgeom.geometry.build import MAX_RANK_POSITIONS

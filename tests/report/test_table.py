@@ -2,13 +2,13 @@ import io
 
 import numpy as np
 import pytest
+from posgeom.scores.interval import Interval
 from rich.console import Console
 
 from posgeom.analysis import analyze
-from posgeom.corpus.counting import count_texts
+from posgeom.counts.counting import count_texts
 from posgeom.encodings.base import PointEncoding
 from posgeom.report.table import FULL_WIDTH, OTHER_HALF, WIDTH, interval_text, print_analysis
-from posgeom.scores.interval import Interval
 from posgeom.studies.synthetic import synthetic
 
 

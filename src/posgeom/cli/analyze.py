@@ -10,9 +10,9 @@ from posgeom.analysis import DEFAULT_N_DIMS, analyze
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
 from posgeom.cli.stored import stored_counts
-from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS
 from posgeom.corpus.documents import ReadOptions
-from posgeom.corpus.null_corpora import NullKind
+from posgeom.counts.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS
+from posgeom.counts.null_corpora import NullKind
 from posgeom.errors import CorpusError, PosgeomError
 from posgeom.messages import shown
 from posgeom.policies import LEVEL

@@ -7,13 +7,13 @@ import typer
 
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars
-from posgeom.corpus.copies import copies_note
-from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
-from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
-from posgeom.corpus.leaks import leak_note
-from posgeom.corpus.null_corpora import NullKind
-from posgeom.corpus.storage import read_counts
+from posgeom.counts.copies import copies_note
+from posgeom.counts.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
+from posgeom.counts.leaks import leak_note
+from posgeom.counts.null_corpora import NullKind
+from posgeom.counts.position_counts import PositionCounts
+from posgeom.counts.storage import read_counts
 from posgeom.errors import CorpusError, CountsError
 from posgeom.messages import shown
 from posgeom.report.files import staged_file, write_counts_file
@@ -170,7 +170,7 @@ def _say(counts: PositionCounts, output: Path) -> None:
 
 def _leave(parts: str, *, named: bool) -> None:
     """Keep a run directory that the user named, and say so; another has served its purpose."""
-    from posgeom.corpus.cluster.engine import remove_run  # needs an extra
+    from posgeom.counts.cluster.engine import remove_run  # needs an extra
 
     if named:
         typer.echo(f"partial counts are kept in {shown(parts)}")

@@ -12,8 +12,8 @@ import typer
 from posgeom.analysis import analyze
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
-from posgeom.corpus.counting import count
 from posgeom.corpus.documents import ReadOptions
+from posgeom.counts.counting import count
 from posgeom.geometry.metrics import distribution_distances
 from posgeom.inference.scorecard import Scorecard
 from posgeom.messages import shown

@@ -9,7 +9,7 @@ from posgeom.analysis import CONVENTIONS, DEFAULT_N_DIMS
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars
 from posgeom.cli.count import merged_counts
-from posgeom.corpus.counting import DEFAULT_N_POSITIONS
+from posgeom.counts.counting import DEFAULT_N_POSITIONS
 from posgeom.encodings.checks import check_width
 from posgeom.encodings.registry import build_encoding, check_spec
 from posgeom.encodings.tensors import tensors_of

@@ -12,9 +12,9 @@ from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
 from posgeom.cli.inspect import ModelArgument, OffsetOption, TensorOption
 from posgeom.cli.stored import stored_counts
-from posgeom.corpus.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
-from posgeom.corpus.counts import PositionCounts
 from posgeom.corpus.documents import ReadOptions
+from posgeom.counts.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import CorpusError, CountsError
 from posgeom.geometry.build import geometry
 from posgeom.messages import shown

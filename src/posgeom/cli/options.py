@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from posgeom.corpus.counting import Engine
 from posgeom.corpus.documents import Format, Quoting, Utf8Errors
-from posgeom.corpus.engines.choice import EngineName
+from posgeom.counts.counting import Engine
 from posgeom.errors import CountsError
+from posgeom.tokenize.engines.choice import EngineName
 
 CorpusArgument = Annotated[
     list[str] | None,
@@ -68,10 +68,10 @@ FoldByOption = Annotated[
     str,
     typer.Option(
         "--fold-by",
-        metavar="text|row|COLUMN",
-        help="What a document's fold is a hash of: its text, so that copies share a fold; its row, for short documents "
-        "that coincide by chance; or a column whose values stay together (near-duplicates, authors, patients). "
-        "A column that is called text or row is column:text or column:row.",
+        metavar="BY",
+        help="What decides a document's fold. text: copies share one. row: its number, for short documents that "
+        "coincide by chance. Else a column, whose values stay together (near-duplicates, authors, patients); "
+        "column:text is a column called text.",
     ),
 ]
 FormatOption = Annotated[

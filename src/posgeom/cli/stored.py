@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 
 from posgeom.cli.count import merged_counts
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import CorpusError
 
 _FIXED_BY_COUNTING = {

@@ -1,1 +1,1 @@
-"""Corpora: find and read documents, tokenise, count by fold, position and token."""
+"""Corpora: find documents, and read them in batches."""

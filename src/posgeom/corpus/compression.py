@@ -23,22 +23,7 @@ _MAGIC = {
 
 
 class ByteLayer(io.RawIOBase):
-    """Bytes of another stream, with a look ahead, counted as they are taken; failures become `CorpusError`.
-
-    Parameters
-    ----------
-    inner : BinaryIO
-        Only read from, and closed at the end.
-    describe : callable
-        Turns a failure of `inner` into the message of the error.
-    close_inner : bool
-        False leaves `inner` open.
-
-    Attributes
-    ----------
-    consumed : int
-        Bytes taken from `inner`.
-    """
+    """Bytes of another stream, with a look ahead, counted as they are taken; failures become `CorpusError`."""
 
     def __init__(self, inner: BinaryIO, describe: Callable[[Exception], str], *, close_inner: bool = True) -> None:
         self.consumed = 0
@@ -52,18 +37,7 @@ class ByteLayer(io.RawIOBase):
         return True
 
     def peek(self, size: int) -> bytes:
-        """Return the next `size` bytes, fewer only at the end, and leave them to be read.
-
-        Parameters
-        ----------
-        size : int
-            Bytes wanted.
-
-        Returns
-        -------
-        bytes
-            At most `size` bytes.
-        """
+        """Return the next `size` bytes, fewer only at the end, and leave them to be read."""
         while len(self._ahead) < size and (chunk := self._take(size - len(self._ahead))):
             self._ahead += chunk
         return self._ahead[:size]
@@ -128,50 +102,19 @@ _DECOMPRESSORS: dict[str, Callable[[io.BufferedReader], BinaryIO]] = {
 
 
 def sniff_codec(file: ByteLayer) -> str | None:
-    """Tell the compression by the first bytes.
-
-    Parameters
-    ----------
-    file : ByteLayer
-        The stored bytes; nothing is taken from them.
-
-    Returns
-    -------
-    str or None
-        ``"gzip"``, ``"bz2"``, ``"zstd"``, or None for anything else.
-    """
+    """Tell the compression by the first bytes, left to be read: ``"gzip"``, ``"bz2"``, ``"zstd"``, or None."""
     head = file.peek(10)
     return next((codec for magic, codec in _MAGIC.items() if head.startswith(magic)), None)
 
 
 def decompressed(file: ByteLayer, codec: str, name: str) -> ByteLayer:
-    """Decompress a stream, all its members or frames in turn.
-
-    Parameters
-    ----------
-    file : ByteLayer
-        The compressed bytes.
-    codec : str
-        ``"gzip"``, ``"bz2"`` or ``"zstd"``.
-    name : str
-        The quoted name of the file, for messages.
-
-    Returns
-    -------
-    ByteLayer
-        The bytes; reading them raises `CorpusError` where the data are truncated or corrupt.
-
-    Raises
-    ------
-    CorpusError
-        When there is not a single byte.
-    """
+    """Decompress a stream, all members in turn; truncated or corrupt data, or none at all, raise `CorpusError`."""
     if not file.peek(1):
-        raise CorpusError(f"{name}: an empty file: wanted {codec} data; fetch the file again")
+        raise CorpusError(f"{name}: an empty file: expected {codec} data; fetch the file again")
     return ByteLayer(
         _DECOMPRESSORS[codec](io.BufferedReader(file)),  # gzip takes a short read for the end of the file
         lambda error: (
-            f"{name}: truncated or corrupt {codec} data ({one_line(error)}): wanted a complete file;"
+            f"{name}: truncated or corrupt {codec} data ({one_line(error)}): expected a complete file;"
             " fetch it again, or rename it if it is not compressed"
         ),
     )

@@ -16,22 +16,12 @@ _DICT_FILE = "dataset_dict.json"
 _STATE_FILE = "state.json"
 _INFO_FILE = "dataset_info.json"
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
-_FORM = "wanted hf:NAME[:config][:split], with the name of a dataset on the hub or of a local directory"
+_FORM = "expected hf:NAME[:config][:split], with the name of a dataset on the hub or of a local directory"
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetName:
-    """What an ``hf:`` name asks for.
-
-    Attributes
-    ----------
-    path : str
-        A name on the hub, or a local directory.
-    config : str or None
-        The configuration; a single part after the name, which may turn out to be a split instead.
-    split : str or None
-        The split.
-    """
+    """What an ``hf:`` name asks for, on the hub or in a local directory; a lone `config` may turn out to be a split."""
 
     path: str
     config: str | None = None
@@ -39,22 +29,7 @@ class DatasetName:
 
 
 def parse_dataset(name: str) -> DatasetName:
-    """Take an ``hf:NAME[:config][:split]`` name apart; a directory whose name holds colons wins.
-
-    Parameters
-    ----------
-    name : str
-        Beginning with ``hf:``.
-
-    Returns
-    -------
-    DatasetName
-
-    Raises
-    ------
-    CorpusError
-        When it has another form, or what must be a directory does not exist.
-    """
+    """Take an ``hf:NAME[:config][:split]`` name apart; a directory whose name holds colons wins."""
     rest = name.removeprefix(PREFIX)
     if is_url(rest):
         raise CorpusError(f"{shown(name)}: a URL after hf:: name the URL alone")
@@ -74,61 +49,24 @@ def parse_dataset(name: str) -> DatasetName:
     return DatasetName(path, *_optional(further, name))
 
 
-def choose_split(splits: Sequence[str], wanted: str | None, name: str) -> str:
-    """Choose a split: the one asked for, else ``train``, else the only one.
-
-    Parameters
-    ----------
-    splits : sequence of str
-        Those there are.
-    wanted : str or None
-        The one asked for.
-    name : str
-        The dataset, for messages.
-
-    Returns
-    -------
-    str
-        One of `splits`.
-
-    Raises
-    ------
-    CorpusError
-        When there is no such split, or several and none is called ``train``.
-    """
-    if wanted is not None:
-        if wanted in splits:
-            return wanted
-        raise CorpusError(f"{shown(name)}: no split {shown(wanted, 60)}: the splits are {shown_list(splits)}")
+def choose_split(splits: Sequence[str], requested: str | None, name: str) -> str:
+    """Choose a split: the one asked for, else ``train``, else the only one."""
+    if requested is not None:
+        if requested in splits:
+            return requested
+        raise CorpusError(f"{shown(name)}: no split {shown(requested, 60)}: the splits are {shown_list(splits)}")
     if DEFAULT_SPLIT in splits:
         return DEFAULT_SPLIT
     if len(splits) == 1:
         return splits[0]
-    found = f"several splits, {shown_list(splits)}" if splits else "no split"
-    raise CorpusError(f"{shown(name)}: {found}: wanted one; choose it with {PREFIX}NAME:SPLIT")
+    what = f"several splits, {shown_list(splits)}" if splits else "no split"
+    raise CorpusError(f"{shown(name)}: {what}: expected one; choose it with {PREFIX}NAME:SPLIT")
 
 
 def saved_shards(read: Callable[[str], bytes | None], split: str | None, name: str) -> list[str] | None:
-    """The Arrow files of a directory that ``save_to_disk`` of a Dataset or DatasetDict wrote, in order.
+    """Names of the Arrow files, in order, in a directory that ``save_to_disk`` of a Dataset or DatasetDict wrote.
 
-    Parameters
-    ----------
-    read : callable
-        Gives the content of a file named relative to the directory, None where there is none.
-    split : str or None
-        The split of a DatasetDict.
-    name : str
-        The directory, for messages.
-
-    Returns
-    -------
-    list of str or None
-        File names relative to the directory; None when it is another kind of directory.
-
-    Raises
-    ------
-    CorpusError
-        When the dataset is damaged, or has no such split.
+    None when it is another kind of directory. `read` gives the content of a file in it, None where there is none.
     """
     prefix = ""
     splits = read(_DICT_FILE)
@@ -147,7 +85,7 @@ def saved_shards(read: Callable[[str], bytes | None], split: str | None, name: s
     return [prefix + shard for shard in shards]
 
 
-_SAVE_AGAIN = "wanted a directory as save_to_disk wrote it; save the dataset again"
+_SAVE_AGAIN = "expected a directory as save_to_disk wrote it; save the dataset again"
 
 
 def _parsed(content: bytes, key: str, name: str, file: str) -> list[object]:

@@ -92,21 +92,10 @@ def column_spec(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DocumentBatch:
-    """Consecutive documents of one source.
+    """Consecutive documents of one source, empty ones included, and the values that decide folds if a column does.
 
-    Attributes
-    ----------
-    documents : Texts
-        One entry per document, empty ones included, so that rows stay aligned with labels.
-    groups : list of str or None
-        The value that decides the fold of each document, when a column does.
-    source : str
-        Name of the file, for messages.
-    first_row : int
-        1-based place of the first document in its source: the row of a Parquet file, the line of any other.
-    column : str or None
-        The column the texts come from: its name, or its 1-based number in a delimited file without a header.
-        None for formats without columns (text, FASTA, JSONL lines that are strings).
+    `first_row` is the 1-based place of the first: the row of a Parquet file, the line of any other. `column` is the
+    name of the text column, or its 1-based number without a header; None for formats without columns.
     """
 
     documents: Texts

@@ -43,7 +43,7 @@ _CAUSES = (
         frozenset({"FileExpired"}),
         frozenset({412}),
         "it changed while it was read",
-        "wanted a file that stays as it is; read it again",
+        "expected a file that stays as it is; read it again",
     ),
     _Cause(
         frozenset({"TimeoutError", "ConnectTimeoutError", "ReadTimeoutError", "FSTimeoutError", "TimeoutException"}),
@@ -90,22 +90,7 @@ _ALIASES = {"s3a": "s3", "gcs": "gs", "https": "http"}
 
 
 def remote_failure(error: BaseException, spec: str, name: str) -> CorpusError:
-    """Say in one line why something remote cannot be read.
-
-    Parameters
-    ----------
-    error : BaseException
-        What a client library raised.
-    spec : str
-        What the user named, credentials included; they are taken out of the message.
-    name : str
-        What to call it: without credentials.
-
-    Returns
-    -------
-    CorpusError
-        To be raised.
-    """
+    """Say in one line, without the credentials of `spec`, why something remote cannot be read."""
     scheme = scheme_of(spec.rsplit("::", maxsplit=1)[-1])
     scheme = _ALIASES.get(scheme, scheme)
     chain = list(_chain(error))

@@ -18,23 +18,7 @@ _PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "http": "aiohttp", "https": "aiohttp"}
 
 
 def open_filesystem(spec: str) -> tuple[Any, str]:
-    """The filesystem a URL belongs to, set up to give up soon.
-
-    Parameters
-    ----------
-    spec : str
-        A URL, or a chain of them.
-
-    Returns
-    -------
-    tuple of fsspec.AbstractFileSystem and str
-        With the path in it.
-
-    Raises
-    ------
-    CorpusError
-        When there is no such filesystem, or its package is missing.
-    """
+    """The filesystem a URL or chain of them belongs to, set up to give up soon, and the path in it."""
     import fsspec  # here, because only URLs need it
 
     _refuse_user(spec)
@@ -47,10 +31,10 @@ def open_filesystem(spec: str) -> tuple[Any, str]:
             raise remote_failure(error, spec, public_name(spec)) from None
         mixed = [scheme_of(link) for link in spec.split("::") if not link.startswith(scheme_of(link))]
         if mixed:
-            raise CorpusError(f"{shown(public_name(spec))}: wanted the scheme in lower case, {mixed[0]}") from None
+            raise CorpusError(f"{shown(public_name(spec))}: expected the scheme in lower case, {mixed[0]}") from None
         raise CorpusError(
             f"{shown(public_name(spec))}: unknown scheme {shown(scheme_of(spec), 60)}:"
-            " wanted s3, gs, hf, http, https, file or another that fsspec knows"
+            " expected s3, gs, hf, http, https, file or another that fsspec knows"
         ) from None
     except Exception as error:  # noqa: BLE001  an archive in a chain is read at once
         raise remote_failure(error, spec, public_name(spec)) from None
@@ -58,15 +42,7 @@ def open_filesystem(spec: str) -> tuple[Any, str]:
 
 
 def set_tries(filesystem: Any, tries: int) -> None:
-    """Set how often s3fs tries, on top of the retries of the client below it.
-
-    Parameters
-    ----------
-    filesystem : fsspec.AbstractFileSystem
-        Left alone unless it is of S3.
-    tries : int
-        At least 1.
-    """
+    """Set how often s3fs tries, on top of the retries of the client below it; other filesystems are left alone."""
     if "s3" in filesystem.protocol and hasattr(filesystem, "retries"):
         filesystem.retries = tries
 
@@ -106,7 +82,7 @@ def _refuse_user(spec: str) -> None:
     for link in spec.split("::"):
         if scheme_of(link) in {"s3", "s3a", "gs", "gcs"} and re.match(r"\w+://[^/]*@", public_name(link)):
             raise CorpusError(
-                f"{shown(public_name(spec))}: credentials inside a bucket's URL: wanted {scheme_of(link)}://BUCKET/KEY;"
+                f"{shown(public_name(spec))}: credentials inside a bucket's URL: expected {scheme_of(link)}://BUCKET/KEY;"
                 " set them in the environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for s3)"
             )
 
@@ -114,8 +90,8 @@ def _refuse_user(spec: str) -> None:
 def _not_installed(error: ImportError, spec: str) -> CorpusError:
     scheme = next((s for s in (scheme_of(link) for link in spec.split("::")) if s in _PACKAGES), None)
     if scheme is not None and _PACKAGES[scheme] in f"{error} {error.__cause__}":
-        wanted = f"wanted the package {_PACKAGES[scheme]}; pip install 'posgeom[datasets]'"
+        expected = f"expected the package {_PACKAGES[scheme]}; pip install 'posgeom[datasets]'"
     else:
         missing = getattr(error.__cause__ or error, "name", None)
-        wanted = f"wanted the package {missing}; pip install {missing}" if missing else one_line(error)
-    return CorpusError(f"{shown(public_name(spec))}: this filesystem is not installed: {wanted}")
+        expected = f"expected the package {missing}; pip install {missing}" if missing else one_line(error)
+    return CorpusError(f"{shown(public_name(spec))}: this filesystem is not installed: {expected}")

@@ -5,10 +5,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from posgeom.corpus.documents import DocumentBatch, Format, ReadOptions
-from posgeom.corpus.readers.columns import refuse_option
 from posgeom.corpus.readers.delimited import read_csv, read_tsv
 from posgeom.corpus.readers.fasta import read_fasta
 from posgeom.corpus.readers.jsonl import read_jsonl
+from posgeom.corpus.readers.tabular import refuse_option
 from posgeom.corpus.readers.text import read_text
 from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source
 from posgeom.corpus.streams import Stream, open_stream
@@ -54,31 +54,14 @@ _FASTA_START = re.compile(rb">\s*\S[^\n]*\n[A-Za-z*-]{2,}\r?(\n|$)")
 def read_sources(
     sources: Sequence[Source], options: ReadOptions, *, on_progress: Callable[[int], None] | None = None
 ) -> Iterator[DocumentBatch]:
-    """Read the documents of sources already found.
+    """Read the documents of sources already found, in batches that are not empty.
 
-    Parameters
-    ----------
-    sources : sequence of Source
-        What `resolve_sources` gave.
-    options : ReadOptions
-        How to read them.
-    on_progress : callable, optional
-        Called with the bytes of input, as stored on disk, used so far over all sources.
-
-    Returns
-    -------
-    iterator of DocumentBatch
-        Batches in order, none of them empty.
-
-    Raises
-    ------
-    CorpusError
-        At once when an option is impossible; while iterating when a file cannot be read or decoded.
+    An impossible option is refused at once. `on_progress` is told the bytes of input, as stored, used so far.
     """
     if options.batch_size < 1:
-        raise CorpusError(f"got a batch size of {options.batch_size}: wanted at least 1")
+        raise CorpusError(f"got a batch size of {options.batch_size}: expected at least 1")
     if options.format != "auto" and options.format not in READERS:
-        raise CorpusError(f"unknown format {shown(options.format, 60)}: wanted auto, {', '.join(READERS)}")
+        raise CorpusError(f"unknown format {shown(options.format, 60)}: expected auto, {', '.join(READERS)}")
     return _batches(sources, options, on_progress or _ignore)
 
 
@@ -87,16 +70,6 @@ def sniff_format(stream: Stream) -> Format:
 
     Parquet and Arrow are known by their first bytes whatever the name. Without any extension (standard input, a pipe)
     JSON lines and FASTA are recognised. Everything else is plain text.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-
-    Returns
-    -------
-    str
-        A key of `READERS`.
     """
     for magic, format_ in _MAGIC.items():
         if stream.head.startswith(magic):
@@ -110,27 +83,9 @@ def sniff_format(stream: Stream) -> Format:
 
 
 def format_of(stream: Stream, options: ReadOptions) -> Format:
-    """The format a stream is read as.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-    options : ReadOptions
-        How to read it.
-
-    Returns
-    -------
-    str
-        A key of `READERS`.
-
-    Raises
-    ------
-    CorpusError
-        When an option does not fit it.
-    """
-    if stream.source.span:
-        return stream.source.span.format
+    """The format a stream is read as."""
+    if stream.source.part:
+        return stream.source.part.format
     format_ = sniff_format(stream) if options.format == "auto" else options.format
     if options.whole_files and format_ != "text":
         raise refuse_option("--whole-files", format_, stream.source)

@@ -26,14 +26,9 @@ _IDENTITY = ("size", "ETag", "etag", "mtime", "LastModified", "Last-Modified", "
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file on a filesystem of fsspec. Both parts may hold credentials and are never shown.
+    """A file on a filesystem of fsspec, by the URL that tells the filesystem and its path there.
 
-    Attributes
-    ----------
-    spec : str
-        The URL as the user named it, which tells the filesystem.
-    path : str
-        The file's path there.
+    Both may hold credentials and are never shown.
     """
 
     spec: str = field(repr=False)
@@ -41,64 +36,26 @@ class RemoteFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A remote file and what its filesystem says about it.
-
-    Attributes
-    ----------
-    name : str
-        To be shown: a URL without credentials.
-    file : RemoteFile
-        Where it is.
-    size : int or None
-        Bytes, where the filesystem knows them.
-    key : str
-        The same for two URLs of one file.
-    """
+class ListedFile:
+    """A remote file, with a name to be shown, its bytes where they are known, and a key that all URLs of it share."""
 
     name: str
-    file: RemoteFile
+    remote: RemoteFile
     size: int | None
     key: str
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a URL turned out to be.
-
-    Attributes
-    ----------
-    kind : str
-        A file, a directory (or prefix), or a pattern.
-    files : list of Found
-        In sorted order; of a directory all files in it, hidden ones left out.
-    root : str
-        The directory's path, for names relative to it.
-    """
+    """What a URL turned out to be, and the files, in sorted order; of a directory all but hidden ones, and its path."""
 
     kind: Literal["file", "directory", "pattern"]
-    files: list[Found]
+    files: list[ListedFile]
     root: str = ""
 
 
 def find_remote(spec: str) -> Listing:
-    """Find what a URL names: one file, all files of a directory, or those that match a pattern.
-
-    Parameters
-    ----------
-    spec : str
-        A URL, or a chain of them.
-
-    Returns
-    -------
-    Listing
-        Without files when nothing matches.
-
-    Raises
-    ------
-    CorpusError
-        When the filesystem is not installed or does not answer, or the URL names nothing that may be read.
-    """
+    """Find what a URL names: one file, all files of a directory, or those, if any, that match a pattern."""
     filesystem, path = open_filesystem(spec)
     set_tries(filesystem, 1)  # an address that does not answer now is more often wrong than busy
     has_magic = glob.has_magic(path) and scheme_of(spec) not in {"http", "https"}
@@ -115,29 +72,14 @@ def find_remote(spec: str) -> Listing:
             return Listing("directory", _tree(filesystem, root, spec), root)
     if info.get("mimetype") == "text/html":
         raise CorpusError(
-            f"{shown(public_name(spec))}: the server sends a web page: wanted the address of the file itself;"
+            f"{shown(public_name(spec))}: the server sends a web page: expected the address of the file itself;"
             " look for a link that says raw or download"
         )
-    return Listing("file", [_found(filesystem, info, spec, public_name(spec), path)])
+    return Listing("file", [_listed_file(filesystem, info, spec, public_name(spec), path)])
 
 
 def remote_version(file: RemoteFile) -> str:
-    """What tells whether a remote file is still the one it was.
-
-    Parameters
-    ----------
-    file : RemoteFile
-
-    Returns
-    -------
-    str
-        Size, entity tag and time of change, as far as its filesystem knows them.
-
-    Raises
-    ------
-    CorpusError
-        When it cannot be asked.
-    """
+    """What tells whether a remote file is still the one it was: size, entity tag, time of change, where known."""
     filesystem, _ = open_filesystem(file.spec)
     with _failures(file.spec):
         filesystem.invalidate_cache()
@@ -150,21 +92,7 @@ def _identity(filesystem: Any, path: str) -> dict[str, str]:
 
 
 def read_small(file: RemoteFile) -> bytes:
-    """Read a small file whole.
-
-    Parameters
-    ----------
-    file : RemoteFile
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    CorpusError
-        When it cannot be read.
-    """
+    """Read a small file whole."""
     filesystem, _ = open_filesystem(file.spec)
     with _failures(file.spec):
         return bytes(filesystem.cat_file(file.path))
@@ -173,14 +101,7 @@ def read_small(file: RemoteFile) -> bytes:
 class RemoteStream(io.RawIOBase):
     """A remote file as a binary stream whose failures are `CorpusError`, a shortened file among them.
 
-    Parameters
-    ----------
-    file : RemoteFile
-        What to open.
-    size : int or None
-        Bytes it had when it was found.
-    seekable : bool
-        Whether to read blocks at any place, which Parquet needs, instead of from beginning to end.
+    A seekable one reads blocks at any place, which Parquet needs, instead of from beginning to end.
     """
 
     def __init__(self, file: RemoteFile, size: int | None, *, seekable: bool = False) -> None:
@@ -221,13 +142,7 @@ class RemoteStream(io.RawIOBase):
         return len(chunk)
 
     def check_unchanged(self) -> None:
-        """Compare the file with what it was when it was opened.
-
-        Raises
-        ------
-        CorpusError
-            When it is another one now, so that what was read may be a mixture.
-        """
+        """Refuse a file that is another one than when it was opened, since what was read may be a mixture."""
         with self._failures():
             self._filesystem.invalidate_cache()
             now = _identity(self._filesystem, self._file.path)
@@ -260,7 +175,7 @@ class RemoteStream(io.RawIOBase):
             raise self._changed(f"ended after {place:,} bytes of {self._size:,}")
 
     def _changed(self, what: str) -> CorpusError:
-        return CorpusError(f"{shown(self._name)}: {what}: wanted a file that stays as it is; read it again")
+        return CorpusError(f"{shown(self._name)}: {what}: expected a file that stays as it is; read it again")
 
     @property
     def _name(self) -> str:
@@ -276,30 +191,30 @@ class RemoteStream(io.RawIOBase):
             raise remote_failure(error, self._file.spec, self._name) from None
 
 
-def _matches(filesystem: Any, pattern: str, spec: str) -> list[Found]:
+def _matches(filesystem: Any, pattern: str, spec: str) -> list[ListedFile]:
     hidden_too = re.search(r"(^|/)\.", pattern) is not None
-    found = filesystem.glob(pattern, detail=True)
-    return _listed(filesystem, [info for path, info in found.items() if hidden_too or not _is_hidden(path)], spec)
+    infos = filesystem.glob(pattern, detail=True)
+    return _listed(filesystem, [info for path, info in infos.items() if hidden_too or not _is_hidden(path)], spec)
 
 
-def _tree(filesystem: Any, root: str, spec: str) -> list[Found]:
-    found = filesystem.find(root, detail=True)
-    return _listed(filesystem, [i for path, i in found.items() if not _is_hidden(path.removeprefix(root))], spec)
+def _tree(filesystem: Any, root: str, spec: str) -> list[ListedFile]:
+    infos = filesystem.find(root, detail=True)
+    return _listed(filesystem, [i for path, i in infos.items() if not _is_hidden(path.removeprefix(root))], spec)
 
 
-def _listed(filesystem: Any, infos: list[dict[str, Any]], spec: str) -> list[Found]:
+def _listed(filesystem: Any, infos: list[dict[str, Any]], spec: str) -> list[ListedFile]:
     # An object store's empty object "directory/" stands for the directory itself.
     files = [info for info in infos if info["type"] == "file" and not info["name"].endswith("/")]
     return [
-        _found(filesystem, info, spec, _name(filesystem, info["name"], spec))
+        _listed_file(filesystem, info, spec, _name(filesystem, info["name"], spec))
         for info in sorted(files, key=lambda info: str(info["name"]))
     ]
 
 
-def _found(filesystem: Any, info: dict[str, Any], spec: str, name: str, path: str | None = None) -> Found:
+def _listed_file(filesystem: Any, info: dict[str, Any], spec: str, name: str, path: str | None = None) -> ListedFile:
     path = info["name"] if path is None else path
     size = info.get("size")
-    return Found(name, RemoteFile(spec, path), None if size is None else int(size), _url(filesystem, path, spec))
+    return ListedFile(name, RemoteFile(spec, path), None if size is None else int(size), _url(filesystem, path, spec))
 
 
 def _is_hidden(path: str) -> bool:

@@ -9,8 +9,8 @@ from pathlib import Path, PurePath, PurePosixPath
 
 from posgeom.corpus.datasets import PREFIX, DatasetName, parse_dataset, saved_shards
 from posgeom.corpus.documents import Format, ReadOptions
-from posgeom.corpus.remote import Found, RemoteFile, find_remote, read_small
-from posgeom.corpus.spans import Span
+from posgeom.corpus.file_parts import FilePart
+from posgeom.corpus.remote import ListedFile, RemoteFile, find_remote, read_small
 from posgeom.corpus.urls import is_url, local_path, public_name, scheme_of
 from posgeom.errors import CorpusError
 from posgeom.messages import shown
@@ -40,27 +40,15 @@ CODEC_BY_SUFFIX = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 # A .json file is more often a configuration than a corpus: it is read only when named.
 _DIRECTORY_SUFFIXES = FORMAT_BY_SUFFIX.keys() - {".json"}
 
-_WANTED = "wanted a file, a quoted glob pattern, a directory, a URL, hf:NAME, or - for standard input"
+_EXPECTED = "expected a file, a quoted glob pattern, a directory, a URL, hf:NAME, or - for standard input"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One thing to read.
+    """One thing to read: a local file, a file behind a URL, a dataset, or, with none of these, standard input.
 
-    Attributes
-    ----------
-    name : str
-        The name for messages, as the user gave it, without credentials.
-    path : Path or None
-        Where a local file is; None for anything else.
-    size : int or None
-        Bytes as stored; None where it cannot be known (standard input, a pipe, a dataset).
-    remote : RemoteFile or None
-        Where a file behind a URL is.
-    dataset : DatasetName or None
-        A dataset that the library of this name reads.
-    span : Span or None
-        The part to read; None for all of it.
+    `name` is for messages, without credentials. `size` is in bytes as stored, None where it cannot be known. `part` is
+    what to read of a file, None for all of it.
     """
 
     name: str
@@ -68,7 +56,7 @@ class Source:
     size: int | None
     remote: RemoteFile | None = None
     dataset: DatasetName | None = None
-    span: Span | None = None
+    part: FilePart | None = None
 
     @property
     def is_stdin(self) -> bool:
@@ -109,49 +97,20 @@ def resolve_sources(specs: Sequence[str | Path], options: ReadOptions) -> list[S
     evidence about the corpus. A glob yields files only, never directories. A directory is searched
     recursively, hidden entries left out, for files with a known extension, or for all files when
     `options.format` is given; one that ``save_to_disk`` of Hugging Face's datasets wrote is its Arrow files.
-
-    Parameters
-    ----------
-    specs : sequence of str or Path
-        Files, glob patterns, directories, URLs that fsspec knows, ``hf:NAME[:config][:split]``, or ``-`` for
-        standard input. A file whose name looks like a pattern is taken literally.
-    options : ReadOptions
-        How the files will be read.
-
-    Returns
-    -------
-    list of Source
-        At least one source.
-
-    Raises
-    ------
-    CorpusError
-        When something named is missing, empty of files, unreadable or not a file.
     """
     if isinstance(specs, str | Path):
         specs = [specs]
     if not specs:
-        raise CorpusError(f"no input named: {_WANTED}")
-    found: dict[str, Source] = {}
+        raise CorpusError(f"no input named: {_EXPECTED}")
+    sources: dict[str, Source] = {}
     for spec in specs:
         for key, source in _expand(os.fspath(spec), options):
-            found.setdefault(key, source)
-    return list(found.values())
+            sources.setdefault(key, source)
+    return list(sources.values())
 
 
 def total_bytes(sources: Sequence[Source]) -> int | None:
-    """Bytes on disk of all sources together.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        What will be read.
-
-    Returns
-    -------
-    int or None
-        The sum, or None when one of them is standard input or a pipe.
-    """
+    """Bytes as stored of all sources together, None when one of them cannot tell."""
     sizes = [source.size for source in sources if source.size is not None]
     return sum(sizes) if len(sizes) == len(sources) else None
 
@@ -169,7 +128,7 @@ def _expand(name: str, options: ReadOptions) -> list[Keyed]:
     if name == "-":
         return [("-", Source("standard input", None, None))]
     if not name:
-        raise CorpusError(f"got an empty file name: {_WANTED}")
+        raise CorpusError(f"got an empty file name: {_EXPECTED}")
     if is_url(name):
         path = local_path(name)
         return _expand_url(name, options) if path is None else _expand(path, options)
@@ -179,10 +138,10 @@ def _expand(name: str, options: ReadOptions) -> list[Keyed]:
         if name.startswith(PREFIX):
             return _expand_dataset(name)
         if not glob.has_magic(name):
-            raise CorpusError(f"{shown(name)}: no such file or directory: {_WANTED}{_hint(name)}") from None
+            raise CorpusError(f"{shown(name)}: no such file or directory: {_EXPECTED}{_hint(name)}") from None
         return _expand_glob(name)
     except (OSError, ValueError) as error:
-        raise CorpusError(f"{shown(name)}: {_reason(error)}: {_WANTED}") from None
+        raise CorpusError(f"{shown(name)}: {_reason(error)}: {_EXPECTED}") from None
     return _expand_directory(name, options) if stat.S_ISDIR(mode) else [_file_source(name)]
 
 
@@ -206,22 +165,22 @@ def _expand_directory(directory: str, options: ReadOptions) -> list[Keyed]:
 
 def _expand_url(url: str, options: ReadOptions) -> list[Keyed]:
     listing = find_remote(url)
-    sources = [_remote_source(found) for found in listing.files]
+    sources = [_remote_source(file) for file in listing.files]
     if listing.kind == "pattern" and not sources:
         raise _no_match(public_name(url), "no file matches")
     if listing.kind != "directory":
         return sources
-    inside = {found.file.path.removeprefix(listing.root).lstrip("/"): found for found in listing.files}
+    inside = {file.remote.path.removeprefix(listing.root).lstrip("/"): file for file in listing.files}
 
     def read(name: str) -> bytes | None:
-        return read_small(inside[name].file) if name in inside else None
+        return read_small(inside[name].remote) if name in inside else None
 
     shards = saved_shards(read, None, public_name(url))
     if shards is not None:
         missing = next((shard for shard in shards if shard not in inside), None)
         if missing is not None:
             raise CorpusError(
-                f"{shown(public_name(url))}: no {shown(missing)} in it: wanted all its files; copy it again"
+                f"{shown(public_name(url))}: no {shown(missing)} in it: expected all its files; copy it again"
             )
         return [_remote_source(inside[shard]) for shard in shards]
     if options.format == "auto":
@@ -236,7 +195,7 @@ def _expand_dataset(name: str) -> list[Keyed]:
     if Path(dataset.path).is_dir():
         shards = _saved_in(dataset.path, dataset.split or dataset.config, name)
         if shards is not None and dataset.config is not None and dataset.split is not None:
-            raise CorpusError(f"{shown(name)}: a saved dataset has no configs: wanted {PREFIX}DIR[:split]")
+            raise CorpusError(f"{shown(name)}: a saved dataset has no configs: expected {PREFIX}DIR[:split]")
         if shards is not None:
             return shards
     return [(name, Source(name, None, None, dataset=dataset))]
@@ -250,19 +209,19 @@ def _saved_in(directory: str, split: str | None, name: str) -> list[Keyed] | Non
         try:
             return path.read_bytes() if path.is_file() else None
         except OSError as error:
-            raise CorpusError(f"{shown(path)}: {_reason(error)}: wanted a readable file") from None
+            raise CorpusError(f"{shown(path)}: {_reason(error)}: expected a readable file") from None
 
     shards = saved_shards(read, split, name)
     return None if shards is None else [_file_source(str(Path(directory, shard))) for shard in shards]
 
 
-def _remote_source(found: Found) -> Keyed:
-    return found.key, Source(found.name, None, found.size, remote=found.file)
+def _remote_source(file: ListedFile) -> Keyed:
+    return file.key, Source(file.name, None, file.size, remote=file.remote)
 
 
-def _no_match(pattern: str, found: str) -> CorpusError:
+def _no_match(pattern: str, matched: str) -> CorpusError:
     return CorpusError(
-        f"{shown(pattern)}: no file of this name, and {found} it as a pattern: wanted at least one file;"
+        f"{shown(pattern)}: no file of this name, and {matched} it as a pattern: expected at least one file;"
         " ** crosses directories"
     )
 
@@ -270,11 +229,11 @@ def _no_match(pattern: str, found: str) -> CorpusError:
 def _no_data(directory: str, options: ReadOptions) -> CorpusError:
     if options.format == "auto":
         return CorpusError(
-            f"{shown(directory)}: no data file in this directory: wanted the extensions"
+            f"{shown(directory)}: no data file in this directory: expected the extensions"
             f" {' '.join(sorted(_DIRECTORY_SUFFIXES))}, also with {' '.join(CODEC_BY_SUFFIX)};"
             " name the files, or give --format to take every file"
         )
-    return CorpusError(f"{shown(directory)}: no file in this directory: wanted one that is not hidden")
+    return CorpusError(f"{shown(directory)}: no file in this directory: expected one that is not hidden")
 
 
 def _hint(name: str) -> str:
@@ -309,12 +268,12 @@ def _file_source(name: str) -> Keyed:
     try:
         status = Path(name).stat()
     except (OSError, ValueError) as error:
-        raise CorpusError(f"{shown(name)}: {_reason(error)}: wanted a readable file") from None
+        raise CorpusError(f"{shown(name)}: {_reason(error)}: expected a readable file") from None
     is_pipe = stat.S_ISFIFO(status.st_mode)
     if not (is_pipe or stat.S_ISREG(status.st_mode)):
-        raise CorpusError(f"{shown(name)}: not a regular file: {_WANTED}")
+        raise CorpusError(f"{shown(name)}: not a regular file: {_EXPECTED}")
     if not os.access(name, os.R_OK):
-        raise CorpusError(f"{shown(name)}: permission denied: wanted a readable file; see its permissions")
+        raise CorpusError(f"{shown(name)}: permission denied: expected a readable file; see its permissions")
     return os.path.realpath(name), Source(name, Path(name), None if is_pipe else status.st_size)
 
 

@@ -11,10 +11,10 @@ from typing import BinaryIO, cast
 from posgeom.corpus import documents
 from posgeom.corpus.compression import ByteLayer, decompressed, sniff_codec
 from posgeom.corpus.documents import ReadOptions
+from posgeom.corpus.file_parts import FilePart
 from posgeom.corpus.messages import located, looks_binary, too_long
 from posgeom.corpus.remote import RemoteStream
 from posgeom.corpus.sources import Source
-from posgeom.corpus.spans import Span
 from posgeom.errors import CorpusError
 from posgeom.messages import one_line, shown
 
@@ -32,16 +32,8 @@ _WIDE_BOMS = {  # the longer ones first: UTF-32-LE starts like UTF-16-LE
 class Stream:
     """The decompressed bytes of one source.
 
-    Attributes
-    ----------
-    source : Source
-        Where the bytes come from.
-    codec : str or None
-        The compression found, by extension or first bytes.
-    head : bytes
-        The first bytes, at most 64 KiB, without a byte-order mark; empty for a span inside the file.
-    position : int
-        Decompressed bytes before the next line that `lines` gives.
+    `head` are the first ones, at most 64 KiB, without a byte-order mark, and empty for a part inside the file;
+    `position` is how many stand before the next line that `lines` gives.
     """
 
     def __init__(self, source: Source, codec: str | None, file_layer: ByteLayer, data_layer: ByteLayer) -> None:
@@ -50,7 +42,7 @@ class Stream:
         self._file_layer = file_layer
         self._reported = 0
         self.position = 0
-        self._raw_head = b"" if source.span and source.span.is_inner else data_layer.peek(_HEAD_BYTES)
+        self._raw_head = b"" if source.part and source.part.is_inner else data_layer.peek(_HEAD_BYTES)
         self.head = self._raw_head.removeprefix(_BOM)
         self._reader = io.BufferedReader(data_layer, _BUFFER_BYTES)
 
@@ -60,45 +52,25 @@ class Stream:
         return max(self._file_layer.consumed, self._reported)
 
     def report_consumed(self, n_bytes: int) -> None:
-        """Tell how far a reader that opens the file by itself has come.
-
-        Parameters
-        ----------
-        n_bytes : int
-            Bytes of the file used so far.
-        """
+        """Tell how many bytes of the file a reader that opens it by itself has used so far."""
         self._reported = n_bytes
 
     def lines(self, *, keep_ends: bool = False) -> Iterator[tuple[int, bytes]]:
-        r"""Iterate over the lines, split at ``\n`` and nowhere else.
+        r"""Iterate over 1-based numbers and lines, split at ``\n`` only; of a part, the lines that start in it.
 
-        Parameters
-        ----------
-        keep_ends : bool
-            Keep ``\n`` or ``\r\n`` at the end of each line.
-
-        Yields
-        ------
-        tuple of int and bytes
-            The 1-based line number and the line. The text after the last ``\n`` is a line unless it is empty. Of a
-            span, the lines that start in it.
-
-        Raises
-        ------
-        CorpusError
-            When the bytes are no UTF-8 text, or a line is longer than `MAX_DOCUMENT_BYTES`.
+        The text after the last ``\n`` is a line unless it is empty. With `keep_ends`, ``\n`` or ``\r\n`` stay.
         """
-        span = self.source.span
+        part = self.source.part
         first, n_bom_bytes = 1, 0
-        if span and span.is_inner:
-            self._skip_partial_line(span)
-            first = (span.lines_before or 0) + 2  # the line that was skipped, and the one after it
+        if part and part.is_inner:
+            self._skip_partial_line(part)
+            first = (part.lines_before or 0) + 2  # the line that was skipped, and the one after it
         else:
             n_bom_bytes = self._start_text()
         limit = documents.MAX_DOCUMENT_BYTES
         readline = self._reader.readline
         for number in count(first):
-            if span and self.position >= span.stop:
+            if part and self.position >= part.stop:
                 return
             whole = readline(limit + 2)
             if not whole:
@@ -113,18 +85,7 @@ class Stream:
             yield number, whole if keep_ends else line
 
     def whole(self) -> bytes:
-        """Read everything, as the bytes of one document.
-
-        Returns
-        -------
-        bytes
-            The content without a byte-order mark.
-
-        Raises
-        ------
-        CorpusError
-            When the bytes are no UTF-8 text, or more than `MAX_DOCUMENT_BYTES`.
-        """
+        """Read everything, without a byte-order mark, as the bytes of one document."""
         self._start_text()
         content = bytearray()
         while chunk := self._reader.read(_BUFFER_BYTES):
@@ -136,17 +97,7 @@ class Stream:
         return bytes(content)
 
     def chunks(self, n_bytes: int) -> Iterator[bytes]:
-        """Iterate over the first bytes in pieces, whatever they hold.
-
-        Parameters
-        ----------
-        n_bytes : int
-            Bytes to read, fewer where the stream ends.
-
-        Yields
-        ------
-        bytes
-        """
+        """Iterate over the first `n_bytes`, or all there are, in pieces, whatever they hold."""
         while n_bytes > 0 and (chunk := self._reader.read(min(n_bytes, _BUFFER_BYTES))):
             n_bytes -= len(chunk)
             yield chunk
@@ -156,16 +107,16 @@ class Stream:
         for bom, encoding in _WIDE_BOMS.items():
             if self._raw_head.startswith(bom):
                 raise CorpusError(
-                    f"{name}: encoded in {encoding}: wanted UTF-8; convert it with iconv -f {encoding} -t UTF-8"
+                    f"{name}: encoded in {encoding}: expected UTF-8; convert it with iconv -f {encoding} -t UTF-8"
                 )
         if b"\0" in self._raw_head:
             raise looks_binary(name)
         return len(self._reader.read(len(self._raw_head) - len(self.head)))
 
-    def _skip_partial_line(self, span: Span) -> None:
-        """Leave the line that starts before the span to the span before."""
-        self.position = span.start - 1  # where `open_stream` began: a line may start at the span's first byte
-        while self.position < span.stop and (piece := self._reader.readline(_BUFFER_BYTES)):
+    def _skip_partial_line(self, part: FilePart) -> None:
+        """Leave the line that starts before the part to the part before."""
+        self.position = part.start - 1  # where `open_stream` began: a line may start at the part's first byte
+        while self.position < part.stop and (piece := self._reader.readline(_BUFFER_BYTES)):
             self.position += len(piece)
             if piece.endswith(b"\n"):
                 return
@@ -173,23 +124,9 @@ class Stream:
 
 @contextmanager
 def open_stream(source: Source) -> Iterator[Stream]:
-    """Open a source, decompressing by extension or first bytes.
+    """Open a source, decompressing by extension or first bytes; standard input is left open at the end.
 
-    Parameters
-    ----------
-    source : Source
-        A file, local or remote, or standard input, which is left open at the end.
-
-    Yields
-    ------
-    Stream
-        The decompressed bytes.
-
-    Raises
-    ------
-    CorpusError
-        When the source cannot be opened, here or while reading it: an input error, truncated or corrupt
-        compressed data, a remote file that is another one at the end.
+    Failures to open and to read are `CorpusError`, and so is a remote file that is another one at the end.
     """
     name = shown(source.name)
     with ExitStack() as stack:
@@ -197,7 +134,7 @@ def open_stream(source: Source) -> Iterator[Stream]:
         file_layer = stack.enter_context(
             ByteLayer(file, lambda error: _input_failure(name, error), close_inner=not source.is_stdin)
         )
-        codec = None if source.span else source.codec or sniff_codec(file_layer)  # spans are of plain files
+        codec = None if source.part else source.codec or sniff_codec(file_layer)  # parts are of plain files
         data_layer = file_layer if codec is None else stack.enter_context(decompressed(file_layer, codec, name))
         yield Stream(source, codec, file_layer, data_layer)
         if isinstance(file, RemoteStream):
@@ -205,102 +142,43 @@ def open_stream(source: Source) -> Iterator[Stream]:
 
 
 def decode_utf8(raw: bytes, options: ReadOptions, source: Source, row: int, unit: str = "line") -> str:
-    """Decode one line or value by the policy of `options.utf8_errors`.
-
-    Parameters
-    ----------
-    raw : bytes
-        The bytes to decode.
-    options : ReadOptions
-        Holds the policy.
-    source : Source
-        Named in the message.
-    row : int
-        1-based place in the source.
-    unit : str
-        What `row` counts.
-
-    Returns
-    -------
-    str
-        The text.
-
-    Raises
-    ------
-    CorpusError
-        When the bytes are invalid and the policy is ``"strict"``.
-    """
+    """Decode one line or value by the policy of `options.utf8_errors`, named in messages by its 1-based row."""
     try:
         return raw.decode("utf-8", options.utf8_errors)
     except UnicodeDecodeError as error:
         raise CorpusError(
             f"{located(source.name, row, unit)}: invalid UTF-8 at byte offset {error.start}"
-            f" (0x{raw[error.start]:02x}, {error.reason}): wanted UTF-8;"
+            f" (0x{raw[error.start]:02x}, {error.reason}): expected UTF-8;"
             " convert the file, or put U+FFFD with --utf8-errors replace"
         ) from None
 
 
 def open_file(source: Source, *, seekable: bool = False) -> BinaryIO:
-    """Open the stored bytes of a source, unbuffered.
-
-    Parameters
-    ----------
-    source : Source
-        A file, local or remote, or standard input.
-    seekable : bool
-        Whether a remote file will be read at any place; a local one can be in any case.
-
-    Returns
-    -------
-    BinaryIO
-        To be closed, unless it is standard input.
-
-    Raises
-    ------
-    CorpusError
-        When it cannot be opened.
-    """
-    begins_inside = source.span is not None and source.span.is_inner
+    """Open the stored bytes of a source, unbuffered; a remote one can be read at any place only if `seekable`."""
+    begins_inside = source.part is not None and source.part.is_inner
     if source.remote is not None:
         stream = RemoteStream(source.remote, source.size, seekable=seekable or begins_inside)
-        if source.span and begins_inside:
-            stream.seek(source.span.start - 1)
+        if source.part and begins_inside:
+            stream.seek(source.part.start - 1)
         return cast("BinaryIO", stream)
     if source.path is not None:
         try:
             file = cast("BinaryIO", source.path.open("rb", buffering=0))
-            if source.span and begins_inside:
-                file.seek(source.span.start - 1)
+            if source.part and begins_inside:
+                file.seek(source.part.start - 1)
         except OSError as error:
             raise CorpusError(_input_failure(shown(source.name), error)) from None
         return file
     binary: BinaryIO | None = getattr(sys.stdin, "buffer", None)  # closed, or replaced by a text object
     if binary is None:
-        raise CorpusError("standard input holds no bytes to read: wanted a pipe or a file; name a file")
+        raise CorpusError("standard input holds no bytes to read: expected a pipe or a file; name a file")
     return binary
 
 
 def count_line_feeds(source: Source, stop: int) -> int:
-    """Count the line feeds in the first bytes of a plain file.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    stop : int
-        Bytes to look at.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    CorpusError
-        When the file cannot be read.
-    """
+    """Count the line feeds in the first `stop` bytes of a plain file."""
     n = 0
-    with open_stream(replace(source, span=Span(0, stop, "text"))) as stream:
+    with open_stream(replace(source, part=FilePart(0, stop, "text"))) as stream:
         for chunk in stream.chunks(stop):
             n += chunk.count(b"\n")
     return n

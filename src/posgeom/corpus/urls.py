@@ -14,79 +14,28 @@ HIDDEN = "***"
 
 
 def is_url(name: str) -> bool:
-    """Whether a name is a URL (``s3://bucket/key``) or a chain of them (``zip://*.txt::s3://bucket/key``).
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a name is a URL (``s3://bucket/key``) or a chain of them (``zip://*.txt::s3://bucket/key``)."""
     return "://" in name and _URL.match(name) is not None
 
 
 def scheme_of(url: str) -> str:
-    """The scheme of a URL, of the first one in a chain.
-
-    Parameters
-    ----------
-    url : str
-
-    Returns
-    -------
-    str
-        In lower case.
-    """
+    """The scheme of a URL in lower case, of the first one in a chain."""
     return re.split(r"::|://", url, maxsplit=1)[0].lower()
 
 
 def local_path(url: str) -> str | None:
-    """The path that a ``file://`` URL names.
-
-    Parameters
-    ----------
-    url : str
-
-    Returns
-    -------
-    str or None
-        None for any other URL.
-    """
+    """The path that a ``file://`` URL names, None for any other URL."""
     scheme, _, path = url.partition("://")
     return path if scheme.lower() in {"file", "local"} and "::" not in url else None
 
 
 def public_name(name: str) -> str:
-    """A name fit to be shown and stored: a URL without user, password and the values of its parameters.
-
-    Parameters
-    ----------
-    name : str
-        A URL, or anything else, which is returned as it is.
-
-    Returns
-    -------
-    str
-    """
+    """A name fit to be shown and stored: a URL without user, password and the values of its parameters."""
     return "::".join(_public_link(link) for link in name.split("::")) if is_url(name) else name
 
 
 def scrubbed(text: str, url: str) -> str:
-    """Take the secrets of a URL out of a text that may quote it or its parts.
-
-    Parameters
-    ----------
-    text : str
-        The message of another library.
-    url : str
-        The URL it is about.
-
-    Returns
-    -------
-    str
-    """
+    """Take the secrets of a URL out of a text that may quote it or its parts."""
     for link in url.split("::"):
         text = text.replace(link, _public_link(link))
         for secret in sorted(_secrets(link), key=len, reverse=True):

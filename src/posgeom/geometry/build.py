@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import GeometryError
 from posgeom.geometry.crossval import Split, balanced_splits, crossval_gram, squared_distances
 from posgeom.geometry.depth import Selection, choose_min_depth, select_positions

@@ -6,7 +6,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.corpus.bins import Bins
+from posgeom.counts.bins import Bins
 from posgeom.errors import GeometryError
 from posgeom.policies import ENOUGH_DEPTH, SHARE_OF_DEEPEST
 

@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import GeometryError
 from posgeom.geometry.crossval import square_roots, squared_distances, total_of, uniform_roots
 from posgeom.geometry.gram import cross_gram

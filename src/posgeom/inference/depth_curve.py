@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.geometry.build import Geometry
 from posgeom.geometry.fold_products import depth_of_groups, fold_products
 from posgeom.inference.jackknife import Estimate

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from posgeom.corpus.leaks import shared_passages
+from posgeom.counts.leaks import shared_shingles
 from posgeom.geometry.build import Geometry
 from posgeom.inference.depth_curve import DepthCurve
 from posgeom.inference.jackknife import Estimate
@@ -29,7 +29,7 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
         JSON-serialisable; an undefined number is None.
     """
     counts, geometry = analysis.counts, analysis.geometry
-    bins, shared = counts.bins, shared_passages(counts)
+    bins, shared = counts.bins, shared_shingles(counts)
     return {
         "schema_version": SCHEMA_VERSION,
         "software": {"name": "posgeom", "version": version("posgeom")},

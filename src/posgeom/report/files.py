@@ -14,8 +14,8 @@ import numpy as np
 from safetensors.numpy import save as serialize_tensors
 
 from posgeom.chart_data import chart_data
-from posgeom.corpus.counts import PositionCounts
-from posgeom.corpus.storage import write_counts
+from posgeom.counts.position_counts import PositionCounts
+from posgeom.counts.storage import write_counts
 from posgeom.errors import OutputError
 from posgeom.messages import one_line, shown
 from posgeom.report.document import to_document

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.geometry.build import Geometry
 from posgeom.inference.jackknife import Interval
 from posgeom.inference.scorecard import EncodingScores, Scorecard

@@ -15,8 +15,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from posgeom.corpus.counting import count_texts
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.counting import count_texts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.geometry.crossval import squared_distances
 from posgeom.seeds import make_rng
 

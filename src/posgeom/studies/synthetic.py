@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.corpus.counts import PositionCounts
-from posgeom.corpus.tokenizers import TokenizerIdentity
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import CountsError
 from posgeom.seeds import make_rng
+from posgeom.tokenize.tokenizers import TokenizerIdentity
 
 REGIME_NAMES = ("initial", "medial", "terminal")
 DEFAULT_CONCENTRATION, DEFAULT_PREFERENCE = 0.1, 30.0

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from posgeom.corpus.counts import PositionCounts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import PosgeomError, TokenizerError
 from posgeom.report.reproduction import row_cells
 from posgeom.studies.paper.fig4 import fig4

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from posgeom.scores.scorecard import scorecard
 
 from posgeom.encodings.mds import mds
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.geometry.build import geometry
 from posgeom.geometry.distance_matrix import DistanceMatrix
-from posgeom.scores.scorecard import scorecard
 from posgeom.studies.paper.sound import PEARSON, STRESS, sound_scores, sound_statistic
 from posgeom.studies.synthetic import sample_counts, synthetic
 

@@ -8,11 +8,10 @@ from threading import Lock
 
 from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.file_parts import Layout
 from posgeom.corpus.messages import located
-from posgeom.corpus.readers.batches import Row, batched
-from posgeom.corpus.readers.columns import choose_column, group_value, missing_column
+from posgeom.corpus.readers.tabular import Row, batched, choose_column, group_value, missing_column
 from posgeom.corpus.sources import Source
-from posgeom.corpus.spans import Layout
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.errors import CorpusError
 from posgeom.messages import shown
@@ -26,49 +25,13 @@ _NO_HEADER = "; if the first row is no header, add --no-header"
 
 
 def read_csv(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
-    """Read comma-separated values, quoted unless `options.quoting` is ``"none"``.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-    options : ReadOptions
-        How to read it.
-
-    Yields
-    ------
-    DocumentBatch
-        Documents in file order.
-
-    Raises
-    ------
-    CorpusError
-        When a row is malformed or a column is missing.
-    """
+    """Read comma-separated values, quoted unless `options.quoting` is ``"none"``."""
     with _FIELD_LIMIT.raised():
         yield from _batches(stream, options, ",", options.quoting != "none")
 
 
 def read_tsv(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
-    """Read tab-separated values, a quote being a plain character unless `options.quoting` is ``"csv"``.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-    options : ReadOptions
-        How to read it.
-
-    Yields
-    ------
-    DocumentBatch
-        Documents in file order.
-
-    Raises
-    ------
-    CorpusError
-        When a row is malformed or a column is missing.
-    """
+    """Read tab-separated values, a quote being a plain character unless `options.quoting` is ``"csv"``."""
     with _FIELD_LIMIT.raised():
         yield from _batches(stream, options, "\t", options.quoting == "csv")
 
@@ -76,7 +39,7 @@ def read_tsv(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
 def _batches(stream: Stream, options: ReadOptions, separator: str, quoted: bool) -> Iterator[DocumentBatch]:
     source = stream.source
     records = (_quoted_records if quoted else _plain_records)(stream, options, separator)
-    layout = source.span.layout if source.span else None
+    layout = source.part.layout if source.part else None
     if layout is None:
         decided = _decide(records, stream, options)
         if decided is None:
@@ -88,27 +51,7 @@ def _batches(stream: Stream, options: ReadOptions, separator: str, quoted: bool)
 
 
 def delimited_layout(stream: Stream, options: ReadOptions, separator: str) -> Layout | None:
-    """Decide by the first rows what the reader of a file without quotes decides.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-    options : ReadOptions
-        How to read it.
-    separator : str
-        Between the fields.
-
-    Returns
-    -------
-    Layout or None
-        None where there is no document.
-
-    Raises
-    ------
-    CorpusError
-        When a row is malformed or a column is missing.
-    """
+    """Decide by the first rows what the reader of a file without quotes decides; None where there is no document."""
     decided = _decide(_plain_records(stream, options, separator), stream, options)
     return None if decided is None else decided[0]
 
@@ -155,7 +98,7 @@ def _rows(records: Iterator[Record], layout: Layout, source: Source) -> Iterator
     for line, fields in records:
         if len(fields) <= last:
             raise CorpusError(
-                f"{located(source.name, line)}: {_fields(len(fields))}: wanted at least {last + 1},"
+                f"{located(source.name, line)}: {_fields(len(fields))}: expected at least {last + 1},"
                 f" for column {shown(names[last], 60)}; mend or remove the row"
             )
         value = None if group is None else group_value(fields[group], names[group], source, line)
@@ -171,7 +114,7 @@ def _checked(records: Iterator[Record], width: int, source: Source) -> Iterator[
             continue
         if any(fields[width:]):
             raise CorpusError(
-                f"{located(source.name, line)}: {_fields(len(fields))}: wanted {width}, as in the first row;"
+                f"{located(source.name, line)}: {_fields(len(fields))}: expected {width}, as in the first row;"
                 " mend the row, since a separator inside a value needs quotes around the value"
             )
         yield line, fields
@@ -205,18 +148,18 @@ def _malformed(error: csv.Error, start: int, line: int, source: Source) -> Corpu
     if "unexpected end of data" in reason:
         return CorpusError(
             f"{located(source.name, start)}: a quote opened in this row is never closed:"
-            " wanted a closing quote; if quotes are plain characters here, add --quoting none"
+            " expected a closing quote; if quotes are plain characters here, add --quoting none"
         )
     if "field larger than field limit" in reason:
         return CorpusError(
             f"{located(source.name, start)}: a field longer than {documents.MAX_DOCUMENT_BYTES:,} characters:"
-            " wanted shorter documents; if a quote is never closed, mend it or add --quoting none"
+            " expected shorter documents; if a quote is never closed, mend it or add --quoting none"
         )
     if "new-line character" in reason:
         reason = "a carriage return inside a field without quotes"
     return CorpusError(
         f"{located(source.name, line)}: malformed row ({reason}):"
-        " wanted quotes around a whole field, doubled inside it;"
+        " expected quotes around a whole field, doubled inside it;"
         " if quotes are plain characters here, add --quoting none"
     )
 
@@ -248,19 +191,19 @@ def _is_number(value: str) -> bool:
     return True
 
 
-def _index(wanted: str, names: Sequence[str], options: ReadOptions, source: Source, option: str) -> int:
+def _index(name: str, names: Sequence[str], options: ReadOptions, source: Source, option: str) -> int:
     """Find a column by name, else by 1-based number."""
-    if names.count(wanted) > 1:
+    if names.count(name) > 1:
         raise CorpusError(
-            f"{shown(source.name)}: several columns named {shown(wanted, 60)}: wanted one;"
-            f" choose it by its number, {option} {names.index(wanted) + 1}"
+            f"{shown(source.name)}: several columns named {shown(name, 60)}: expected one;"
+            f" choose it by its number, {option} {names.index(name) + 1}"
         )
-    if wanted in names:
-        return names.index(wanted)
+    if name in names:
+        return names.index(name)
     numbers = [str(i + 1) for i in range(len(names))]
-    if wanted not in numbers:
-        raise missing_column(wanted, names, source, option, f" or its number{_hint(options)}")
-    return numbers.index(wanted)
+    if name not in numbers:
+        raise missing_column(name, names, source, option, f" or its number{_hint(options)}")
+    return numbers.index(name)
 
 
 def _hint(options: ReadOptions) -> str:

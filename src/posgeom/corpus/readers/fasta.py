@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.messages import located, too_long
-from posgeom.corpus.readers.batches import Row, batched
-from posgeom.corpus.readers.columns import group_value, missing_column, refuse_option
+from posgeom.corpus.readers.tabular import Row, batched, group_value, missing_column, refuse_option
 from posgeom.corpus.sources import Source
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.errors import CorpusError
@@ -16,26 +15,9 @@ _GROUPS = ("name", "description")
 
 
 def read_fasta(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
-    """Read FASTA records; the sequence, without any white space, is the document.
+    """Read FASTA records; the sequence, without any white space, is the document, and its row the line of its header.
 
-    The group may be ``name``, the first word of the header, or ``description``, the whole header.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-    options : ReadOptions
-        How to read it.
-
-    Yields
-    ------
-    DocumentBatch
-        Documents in file order; their rows are the lines of their headers.
-
-    Raises
-    ------
-    CorpusError
-        When the file does not start with a header, or an option does not fit.
+    Folds may be by ``name``, the first word of the header, or ``description``, the whole header.
     """
     if options.column is not None:
         raise refuse_option("--column", "FASTA", stream.source)
@@ -62,7 +44,7 @@ def _rows(stream: Stream, options: ReadOptions) -> Iterator[Row]:
         elif line:
             raise CorpusError(
                 f"{located(source.name, number)}: got {shown(line, 40)}:"
-                " wanted a FASTA header, which starts with >; say what the file is with --format"
+                " expected a FASTA header, which starts with >; say what the file is with --format"
             )
     if header is not None:
         yield header[0], sequence.decode(), header[1]

@@ -13,9 +13,7 @@ from typing import Any
 from posgeom.corpus.datasets import DatasetName, choose_split
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.failures import remote_failure
-from posgeom.corpus.readers.arrow import slices
-from posgeom.corpus.readers.arrow_batches import document_batches, text_column
-from posgeom.corpus.readers.batches import regrouped
+from posgeom.corpus.readers.arrow_tables import documents_of, slices, text_column
 from posgeom.corpus.sources import Source
 from posgeom.errors import CorpusError
 from posgeom.messages import shown, shown_list
@@ -38,23 +36,6 @@ def read_dataset(source: Source, options: ReadOptions) -> Iterator[DocumentBatch
     """Read a dataset row by row, as `datasets.load_dataset` streams it.
 
     A null text is an empty document. A binary column is decoded as UTF-8.
-
-    Parameters
-    ----------
-    source : Source
-        Holds the name of the dataset.
-    options : ReadOptions
-        How to read it; the dataset itself decides the format.
-
-    Yields
-    ------
-    DocumentBatch
-        Documents in the order of the dataset.
-
-    Raises
-    ------
-    CorpusError
-        When the dataset, the configuration, the split or a column is missing, or cannot be reached or read.
     """
     name = source.dataset
     if name is None:
@@ -71,28 +52,19 @@ def read_dataset(source: Source, options: ReadOptions) -> Iterator[DocumentBatch
         if first is None:
             return
         column = text_column(first.schema, options, source)
-        batches = _batches(chain([first], tables), replace(options, column=column), column, source)
-        yield from regrouped(batches, options)
+        options = replace(options, column=column)
+        pieces = _pieces(chain([first], tables), options, column, source)
+        yield from documents_of(pieces, column, source, options, _errors, lambda _: None)
 
 
-def _batches(tables: Iterable[Any], options: ReadOptions, column: str, source: Source) -> Iterator[DocumentBatch]:
-    iterator = iter(tables)
-    start = 1
+def _pieces(tables: Iterable[Any], options: ReadOptions, column: str, source: Source) -> Iterator[Any]:
     schema = None
-    while True:
-        with _errors(source):
-            table = next(iterator, None)
-        if table is None:
-            return
+    for table in tables:
         if schema is None or not table.schema.equals(schema):  # files of one dataset may differ in their columns
             schema = table.schema
             text_column(schema, options, source)
         for batch in table.to_batches():
-            with _errors(source):
-                pieces = list(slices(batch, column, options))
-            for piece in pieces:
-                yield from document_batches(piece, column, start, source, options)
-                start += piece.num_rows
+            yield from slices(batch, column, options)
 
 
 def _split(library: Any, source: Source, name: DatasetName) -> Any:
@@ -145,7 +117,7 @@ def _no_config(library: Any, source: Source, name: DatasetName, splits: list[str
     configs = shown_list(library.get_dataset_config_names(name.path))
     if name.config is None:
         return CorpusError(
-            f"{shown(source.name)}: several configs, {configs}: wanted one; choose it with hf:NAME:CONFIG"
+            f"{shown(source.name)}: several configs, {configs}: expected one; choose it with hf:NAME:CONFIG"
         )
     or_split = f", the splits {shown_list(splits)}" if splits else ""
     what = "config or split" if splits else "config"
@@ -163,7 +135,7 @@ def _library(source: Source) -> Any:
     if int(library.__version__.partition(".")[0]) < _FIRST_VERSION:
         raise CorpusError(
             f"{shown(source.name)}: datasets {library.__version__} runs scripts that come with a dataset:"
-            f" wanted {_FIRST_VERSION}.0 or newer; {_INSTALL} --upgrade"
+            f" expected {_FIRST_VERSION}.0 or newer; {_INSTALL} --upgrade"
         )
     return library
 
@@ -200,15 +172,15 @@ def _errors(source: Source) -> Iterator[None]:
         name = shown(source.name)
         if "scripts are no longer supported" in str(error):
             raise CorpusError(
-                f"{name}: a dataset that is a script, which is never run: wanted data files (Parquet, JSONL, CSV or"
+                f"{name}: a dataset that is a script, which is never run: expected data files (Parquet, JSONL, CSV or"
                 " text); look for a converted copy on the hub"
             ) from None
         if "gated dataset" in str(error):
             error = PermissionError()
         if type(error).__name__ in _NO_DATA:
             raise CorpusError(
-                f"{name}: no data files in this dataset: wanted Parquet, Arrow, JSONL, CSV or text files; see its page"
-                " or directory"
+                f"{name}: no data files in this dataset: expected Parquet, Arrow, JSONL, CSV or text files; see its"
+                " page or directory"
             ) from None
         if isinstance(error, ConnectionError) and importlib.import_module("datasets.config").HF_HUB_OFFLINE:
             raise CorpusError(

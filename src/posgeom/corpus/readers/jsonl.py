@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from itertools import chain
 
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.file_parts import Layout
 from posgeom.corpus.messages import located
-from posgeom.corpus.readers.batches import Row, batched
-from posgeom.corpus.readers.columns import choose_column, group_value, refuse_option
+from posgeom.corpus.readers.tabular import Row, batched, choose_column, group_value, refuse_option
 from posgeom.corpus.sources import Source
-from posgeom.corpus.spans import Layout
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.errors import CorpusError
 from posgeom.messages import shown, shown_list
@@ -33,27 +32,10 @@ def read_jsonl(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
     """Read JSON lines; the first record decides the text column.
 
     Blank lines hold no document. A null text is an empty document.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-    options : ReadOptions
-        How to read it.
-
-    Yields
-    ------
-    DocumentBatch
-        Documents in file order.
-
-    Raises
-    ------
-    CorpusError
-        When a line is not JSON, lacks the column, or holds something other than text in it.
     """
     source = stream.source
     records = _records(stream, options)
-    layout = source.span.layout if source.span else None
+    layout = source.part.layout if source.part else None
     if layout is None:
         first = next(records, None)
         if first is None:
@@ -67,25 +49,7 @@ def read_jsonl(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
 
 
 def jsonl_layout(stream: Stream, options: ReadOptions) -> Layout | None:
-    """Decide by the first record what `read_jsonl` decides.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-    options : ReadOptions
-        How to read it.
-
-    Returns
-    -------
-    Layout or None
-        None where there is no record.
-
-    Raises
-    ------
-    CorpusError
-        When the first record is not JSON, or has no column that could be meant.
-    """
+    """Decide by the first record what `read_jsonl` decides; None where there is none."""
     first = next(_records(stream, options), None)
     return None if first is None else _decide(first[1], stream.source, options)
 
@@ -104,7 +68,7 @@ def _decide(first: Record, source: Source, options: ReadOptions) -> Layout:
 def _records(stream: Stream, options: ReadOptions) -> Iterator[tuple[int, Record]]:
     if stream.head.lstrip()[:1] == b"[":
         raise CorpusError(
-            f"{shown(stream.source.name)}: a JSON array: wanted one JSON object a line;"
+            f"{shown(stream.source.name)}: a JSON array: expected one JSON object a line;"
             " convert it with jq -c '.[]' FILE > FILE.jsonl"
         )
     for number, raw in stream.lines():
@@ -117,7 +81,7 @@ def _records(stream: Stream, options: ReadOptions) -> Iterator[tuple[int, Record
         if not isinstance(record, dict | str):
             raise CorpusError(
                 f"{located(stream.source.name, number)}: got {_kind(record)}:"
-                " wanted a JSON object with a text column, or a string"
+                " expected a JSON object with a text column, or a string"
             )
         yield number, record
 
@@ -126,10 +90,10 @@ def _not_json(error: ValueError | RecursionError, place: str) -> CorpusError:
     if isinstance(error, json.JSONDecodeError):
         return CorpusError(
             f"{place}: not JSON at character {error.pos + 1} ({error.msg}):"
-            " wanted a whole JSON object on each line; jq -c . FILE puts them so"
+            " expected a whole JSON object on each line; jq -c . FILE puts them so"
         )
     reason = "nested too deeply" if isinstance(error, RecursionError) else "a number too long"
-    return CorpusError(f"{place}: JSON that cannot be read ({reason}): wanted an object with a text")
+    return CorpusError(f"{place}: JSON that cannot be read ({reason}): expected an object with a text")
 
 
 def _strings(records: Iterator[tuple[int, Record]], stream: Stream, options: ReadOptions) -> Iterator[Row]:
@@ -148,7 +112,7 @@ def _texts(records: Iterator[tuple[int, Record]], column: str, stream: Stream, o
         if not (text is None or isinstance(text, str)):
             raise CorpusError(
                 f"{located(stream.source.name, number)}: column {shown(column, 60)} holds {_kind(text)}:"
-                " wanted a string; choose another with --column NAME"
+                " expected a string; choose another with --column NAME"
             )
         group = None
         if fold_column is not None:
@@ -165,7 +129,7 @@ def _field(record: dict[str, object], column: str, stream: Stream, number: int) 
         raise CorpusError(
             f"{located(stream.source.name, number)}: no column {shown(column, 60)}:"
             f" the columns here are {shown_list(list(record))};"
-            " wanted it on every line, null where there is none"
+            " expected it on every line, null where there is none"
         ) from None
 
 
@@ -179,13 +143,13 @@ def _scalar_values(text: str, options: ReadOptions, stream: Stream, number: int)
         raise CorpusError(
             f"{located(stream.source.name, number)}: half a surrogate pair,"
             f" \\u{ord(text[error.start]):04x}, at character {error.start + 1} of a value:"
-            " wanted Unicode characters; put U+FFFD with --utf8-errors replace"
+            " expected Unicode characters; put U+FFFD with --utf8-errors replace"
         ) from None
     return text
 
 
-def _mixed(record: Record, wanted: str, place: str) -> CorpusError:
-    return CorpusError(f"{place}: got {_kind(record)}: wanted {wanted}, as on the first line")
+def _mixed(record: Record, expected: str, place: str) -> CorpusError:
+    return CorpusError(f"{place}: got {_kind(record)}: expected {expected}, as on the first line")
 
 
 def _kind(value: object) -> str:

@@ -3,78 +3,53 @@
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, cast
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from posgeom.corpus import documents
 from posgeom.corpus.documents import COUNTS_KEY, DocumentBatch, ReadOptions
-from posgeom.corpus.readers.arrow_batches import document_batches, text_column
-from posgeom.corpus.readers.batches import regrouped
+from posgeom.corpus.readers.arrow_tables import arrow_failures, documents_of, refuse_no_file, text_column
 from posgeom.corpus.sources import Source
 from posgeom.corpus.streams import Stream, open_file
 from posgeom.errors import CorpusError
-from posgeom.messages import one_line, shown
+from posgeom.messages import shown
 
 _BUFFER_BYTES = 1024 * 1024
+_failures = partial(arrow_failures, what="Parquet")
 
 
 def read_parquet(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
     """Read a Parquet file, only the columns needed.
 
     A null text is an empty document. A binary column is decoded as UTF-8.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file, which must be a regular, uncompressed one: Parquet is read from its end.
-    options : ReadOptions
-        How to read it.
-
-    Yields
-    ------
-    DocumentBatch
-        Documents in file order.
-
-    Raises
-    ------
-    CorpusError
-        When the file is truncated, corrupt or not seekable, or a column is missing or of another type.
     """
+    refuse_no_file(stream, "Parquet")
     source = stream.source
-    name = shown(source.name)
-    if stream.codec is not None:
-        raise CorpusError(f"{name}: Parquet inside {stream.codec}: wanted the Parquet file itself; decompress it first")
-    if source.is_pipe:
-        raise CorpusError(f"{name}: Parquet from a pipe: wanted a file, since it is read from its end; save it first")
     with _open(source) as file:
         column, group = _checked_columns(file, options, source)
-        yield from regrouped(_batches(file, column, group, stream, options), options)
+        columns = [column] if group in (None, column) else [column, group]
+        with _failures(source):
+            n_rows = max(file.metadata.num_rows, 1)
+            row_groups = range(file.metadata.num_row_groups)
+            if source.part:
+                row_groups = row_groups[source.part.start : source.part.stop]
+            start = 1 + sum(file.metadata.row_group(i).num_rows for i in range(row_groups.start))
+            n_at_once = _rows_at_once(file.metadata, column, options)
+            batches = file.iter_batches(n_at_once, row_groups=list(row_groups), columns=columns, use_threads=False)
+
+        def report(n: int) -> None:
+            stream.report_consumed((source.size or 0) * n // n_rows)
+
+        yield from documents_of(batches, column, source, options, _failures, report, start)
 
 
 def row_group_bytes(source: Source, options: ReadOptions) -> list[int]:
-    """Stored bytes that each row group of a file has in the columns to be read.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    options : ReadOptions
-        How it will be read.
-
-    Returns
-    -------
-    list of int
-
-    Raises
-    ------
-    CorpusError
-        When the file is corrupt, or a column is missing or of another type.
-    """
+    """Stored bytes that each row group of a file has in the columns to be read."""
     with _open(source) as file:
         columns = _checked_columns(file, options, source)
-        with _arrow_errors(source):
+        with _failures(source):
             groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
             return [
                 sum(
@@ -93,31 +68,6 @@ def _checked_columns(file: Any, options: ReadOptions, source: Source) -> tuple[s
     return text_column(schema, options, source), options.fold_column
 
 
-def _batches(
-    file: Any, column: str, group: str | None, stream: Stream, options: ReadOptions
-) -> Iterator[DocumentBatch]:
-    source = stream.source
-    size = source.size or 0
-    columns = [column] if group in (None, column) else [column, group]
-    with _arrow_errors(source):
-        n_rows = file.metadata.num_rows
-        wanted = range(file.metadata.num_row_groups)
-        if source.span:
-            wanted = wanted[source.span.start : source.span.stop]
-        start = 1 + sum(file.metadata.row_group(i).num_rows for i in range(wanted.start))
-        batches = file.iter_batches(
-            _rows_at_once(file.metadata, column, options), row_groups=list(wanted), columns=columns, use_threads=False
-        )
-    while True:
-        with _arrow_errors(source):
-            batch = next(batches, None)
-        if batch is None:
-            return
-        yield from document_batches(batch, column, start, source, options)
-        start += batch.num_rows
-        stream.report_consumed(size * (start - 1) // max(n_rows, 1))
-
-
 def _rows_at_once(metadata: Any, column: str, options: ReadOptions) -> int:
     """Keep long documents from being decoded a full batch at a time: bound rows by their mean size."""
     mean = 1
@@ -133,21 +83,10 @@ def _rows_at_once(metadata: Any, column: str, options: ReadOptions) -> int:
 
 @contextmanager
 def _open(source: Source) -> Iterator[Any]:
-    with _arrow_errors(source):
+    with _failures(source):
         # A raw stream may give fewer bytes than asked for, which Arrow takes for the end.
         stream = io.BufferedReader(cast("io.RawIOBase", open_file(source, seekable=True)))
     with stream:
-        with _arrow_errors(source):
+        with _failures(source):
             file = pq.ParquetFile(stream, buffer_size=_BUFFER_BYTES, page_checksum_verification=True)
         yield file
-
-
-@contextmanager
-def _arrow_errors(source: Source) -> Iterator[None]:
-    try:
-        yield
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise CorpusError(
-            f"{shown(source.name)}: truncated, corrupt or not Parquet ({one_line(error)}):"
-            " wanted a complete Parquet file; fetch it again, or say what it is with --format"
-        ) from None

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
-from posgeom.corpus.readers.batches import Row, batched
-from posgeom.corpus.readers.columns import refuse_option
-from posgeom.corpus.spans import Layout
+from posgeom.corpus.file_parts import Layout
+from posgeom.corpus.readers.tabular import Row, batched, refuse_option
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.corpus.texts import Texts
 
@@ -15,23 +14,6 @@ def read_text(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
     """Read plain text.
 
     A blank line is an empty document. With `options.whole_files` the file is one document, line ends kept.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-    options : ReadOptions
-        How to read it.
-
-    Yields
-    ------
-    DocumentBatch
-        Documents in file order.
-
-    Raises
-    ------
-    CorpusError
-        When a column is asked for, or the bytes are no UTF-8 text.
     """
     text_layout(stream, options)
     if options.whole_files:
@@ -41,25 +23,7 @@ def read_text(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
 
 
 def text_layout(stream: Stream, options: ReadOptions) -> Layout:
-    """Decide what there is to decide about plain text: whether it can be read with these options.
-
-    Parameters
-    ----------
-    stream : Stream
-        The open file.
-    options : ReadOptions
-        How to read it.
-
-    Returns
-    -------
-    Layout
-        Without a column.
-
-    Raises
-    ------
-    CorpusError
-        When a column is asked for.
-    """
+    """Decide what there is to decide about plain text: whether it can be read with these options."""
     for option, value in (("--column", options.column), ("--fold-by", options.fold_column)):
         if value is not None:
             raise refuse_option(option, "plain text", stream.source)

@@ -6,9 +6,8 @@ from functools import cached_property
 from pathlib import Path
 
 from posgeom.analysis import CONVENTIONS
-from posgeom.corpus.counting import count
-from posgeom.corpus.counts import PositionCounts
-from posgeom.corpus.tokenizer_files import TokenizerSpec
+from posgeom.counts.counting import count
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import PosgeomError
 from posgeom.geometry.build import Geometry, geometry
 from posgeom.inference.significance import significance
@@ -16,6 +15,7 @@ from posgeom.models.model import Model, open_model
 from posgeom.progress import ProgressHook, silent
 from posgeom.studies.paper.result import Estimate, Missing
 from posgeom.studies.synthetic import DEFAULT_CONCENTRATION, DEFAULT_PREFERENCE, SyntheticCorpus, synthetic
+from posgeom.tokenize.tokenizer_files import TokenizerSpec
 
 N_DIMS = 768
 """Width of the paper's encodings on SST-2 and IMDB."""

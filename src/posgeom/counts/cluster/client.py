@@ -1,0 +1,207 @@
+"""The Dask part: connect to a cluster, and run calls on it until each has ended in one way or another."""
+
+import logging
+import math
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from importlib.metadata import version
+from itertools import islice
+from multiprocessing import resource_tracker
+from types import FrameType
+from typing import Any
+
+from distributed import Client, Future, KilledWorker, LocalCluster, as_completed
+from distributed.comm.addressing import parse_address, parse_host_port
+from distributed.comm.registry import get_backend
+
+from posgeom.counts.cluster.job import SAME_EVERYWHERE
+from posgeom.counts.cluster.tasks import WorkerMemoryError
+from posgeom.errors import CorpusError, CountsError, PosgeomError
+from posgeom.messages import one_line, shown
+from posgeom.progress import ProgressHook
+
+Handler = Callable[[int, FrameType | None], Any]
+
+_CONNECT_SECONDS = 15
+_LOOK_SECONDS = 1
+
+
+@contextmanager
+def connected(scheduler: str | None, n_workers: int) -> Iterator[Client]:
+    """A client of a cluster, or of processes of this machine that end with it; other versions are refused."""
+    with ExitStack() as stack:
+        stack.enter_context(_quiet())
+        address = scheduler if scheduler is not None else stack.enter_context(_local_cluster(n_workers))
+        try:
+            if scheduler is not None:
+                _check_address(scheduler)
+            client = Client(address, set_as_default=False, timeout=_CONNECT_SECONDS)
+        except (OSError, ValueError) as error:
+            raise CountsError(
+                f"no Dask scheduler at {shown(scheduler)} ({one_line(error)}): expected an address as in"
+                " tcp://10.0.0.1:8786; leave --scheduler out to count on this machine"
+            ) from None
+        stack.callback(_close, client)
+        _check_versions(client)
+        yield client
+
+
+def _check_address(address: str) -> None:
+    """Refuse what is no address before there is a client, which would try to close what it never opened."""
+    scheme, where = parse_address(address)
+    get_backend(scheme)
+    if scheme in ("tcp", "tls"):
+        parse_host_port(where)
+
+
+@contextmanager
+def _local_cluster(n_workers: int) -> Iterator[LocalCluster]:
+    cluster = None
+    try:
+        try:
+            with _undisturbed():
+                cluster = LocalCluster(
+                    n_workers=n_workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    scheduler_kwargs={"dashboard": False},
+                    dashboard_address="127.0.0.1:0",  # None would take the port of another cluster's dashboard
+                    silence_logs=logging.CRITICAL,
+                    # With a process per core, more threads below would only wait for each other.
+                    env={"RAYON_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // n_workers))},
+                )
+        except (OSError, RuntimeError) as error:
+            raise CountsError(
+                f"worker processes do not start ({one_line(error)}): in a script, call it under"
+                " if __name__ == '__main__':, since each process reads the script again"
+            ) from None
+        yield cluster
+    finally:
+        if cluster is not None:
+            _close(cluster)
+
+
+def _close(opened: Client | LocalCluster) -> None:
+    with _undisturbed():
+        opened.close()
+
+
+def run_tasks(
+    client: Client,
+    calls: Sequence[tuple[Any, ...]],
+    names: Sequence[str],
+    on_done: Callable[[int], None],
+    progress: ProgressHook,
+) -> dict[int, PosgeomError]:
+    """Run calls that give an error back or None, and return the errors by number; one does not stop the other calls.
+
+    Only a few more calls than there are threads are handed out at a time: when a worker dies, Dask holds it against all
+    that waited there.
+    """
+    waiting = enumerate(calls)
+    running: dict[Future[PosgeomError | None], int] = {}
+    completed = as_completed(loop=client.loop)
+    failures: dict[int, PosgeomError] = {}
+    stopped, n_threads, looked = False, -1, -math.inf
+
+    def hand_out() -> None:
+        nonlocal n_threads, looked
+        if time.monotonic() - looked > _LOOK_SECONDS:  # workers come and go
+            before, n_threads, looked = n_threads, sum(client.nthreads().values()), time.monotonic()
+            if not n_threads or not before:
+                progress("waiting for workers", n_threads, n_threads or None)
+        for i, call in islice(waiting, max(2 * n_threads + 2 - len(running), 0)):
+            future = client.submit(*call, pure=False)
+            running[future] = i
+            completed.add(future)
+
+    hand_out()
+    while running:
+        future = next(completed)
+        i = running.pop(future)
+        error = _error(future, names[i])
+        if error is None:
+            on_done(i)
+        else:
+            failures[i] = error
+            stopped = stopped or not isinstance(error, CorpusError | WorkerMemoryError)
+        if not stopped:
+            hand_out()
+    return failures
+
+
+def _error(future: "Future[PosgeomError | None]", name: str) -> PosgeomError | None:
+    try:
+        error: PosgeomError | None = future.result()
+    except KilledWorker as death:
+        return WorkerMemoryError(
+            f"{name}: {death.allowed_failures + 1} workers died while they had it, most likely for lack of memory:"
+            " give each worker more, or name a smaller --partition-size and another --run-dir"
+        )
+    except Exception as failure:  # noqa: BLE001  whatever the cluster reports of its own failures
+        return CountsError(
+            f"{name}: the cluster failed ({type(failure).__name__}: {one_line(failure)}): run again to go on from here"
+        )
+    return error
+
+
+def _check_versions(client: Client) -> None:
+    for name in SAME_EVERYWHERE:
+        # A function of the standard library, so that it can be called where posgeom is missing.
+        for worker, installed in client.run(version, name, on_error="return").items():
+            if installed != version(name):
+                there = f"{name} {installed}" if isinstance(installed, str) else f"no {name}"
+                raise CountsError(
+                    f"worker {shown(worker)} has {there}, this client {name} {version(name)}:"
+                    " install the same version on both"
+                )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Dask's log of deaths and lost connections, which are expected here, from the terminal."""
+    loggers = [
+        logger
+        for name, logger in logging.root.manager.loggerDict.items()
+        if name.partition(".")[0] in ("distributed", "tornado") and isinstance(logger, logging.Logger)
+    ]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Put off Ctrl-C and SIGTERM until the block has ended, and keep Ctrl-C from the processes it starts.
+
+    A terminal sends Ctrl-C to all processes of a command. Workers must leave it to the client, which ends them.
+    """
+    caught: list[tuple[int, FrameType | None]] = []
+    handlers: dict[int, Handler] = {}
+    if threading.current_thread() is threading.main_thread():  # no other may set handlers, or runs them
+        for number in (signal.SIGINT, signal.SIGTERM):
+            handler = signal.getsignal(number)
+            if callable(handler):
+                handlers[number] = handler
+                signal.signal(number, lambda signum, frame: caught.append((signum, frame)))
+    if hasattr(signal, "pthread_sigmask"):
+        resource_tracker.ensure_running()  # where it is started late, it lifts the mask below
+        masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+        for which, handler in handlers.items():
+            signal.signal(which, handler)
+        for which, frame in caught:  # says more than the failure of what was interrupted
+            handlers[which](which, frame)

@@ -1,0 +1,187 @@
+"""Planning: which parts of which files are counted together."""
+
+import hashlib
+import itertools
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from posgeom.corpus.documents import Format, ReadOptions
+from posgeom.corpus.file_parts import FilePart, Layout
+from posgeom.corpus.readers.delimited import delimited_layout
+from posgeom.corpus.readers.jsonl import jsonl_layout
+from posgeom.corpus.readers.text import text_layout
+from posgeom.corpus.reading import format_of
+from posgeom.corpus.remote import remote_version
+from posgeom.corpus.sources import Source
+from posgeom.corpus.streams import Stream, open_stream
+from posgeom.errors import CorpusError
+from posgeom.messages import one_line, shown
+
+_HEAD_BYTES = 64 * 1024
+_OPENING_BYTES = 64 * 1024  # a small file costs about as much as reading this
+_SMALLEST, _LARGEST, _SHARE = 4 * 1024**2, 128 * 1024**2, 64
+
+
+@dataclass(frozen=True, slots=True)
+class FileIdentity:
+    """What tells that a file is the one that was planned: public path, bytes (0 where unknown), change, first bytes.
+
+    `modified` is in nanoseconds since 1970, of a remote file what its filesystem tells versions by; `head` is a digest
+    of the first 64 KiB, empty for a remote file.
+    """
+
+    path: str
+    size: int
+    modified: int | str
+    head: str
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """What one task counts: files with absolute paths, or one part of a file, and the bytes of input in it."""
+
+    sources: tuple[Source, ...]
+    identities: tuple[FileIdentity, ...]
+    n_bytes: int
+
+    def key(self, settings_digest: str) -> str:
+        """Name of the partition's counts: the same content counted in the same way has the same name."""
+        parts = [None if source.part is None else asdict(source.part) for source in self.sources]
+        content = [settings_digest, [asdict(identity) for identity in self.identities], parts]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:40]
+
+    def __str__(self) -> str:
+        first, *others = self.sources
+        if others:
+            return f"{shown(first.name)} and {len(others)} more files"
+        if first.part is None:
+            return shown(first.name)
+        unit = "row groups" if first.part.format == "parquet" else "bytes"
+        return f"{shown(first.name)}, {unit} {first.part.start} to {first.part.stop}"
+
+
+def plan(sources: Sequence[Source], options: ReadOptions, size: int | None = None) -> list[Partition]:
+    """Divide a corpus: large files into parts where their format allows it, small files into groups.
+
+    Lines of plain text, JSONL and delimited files without quotes divide at any byte, Parquet between row groups.
+    Compressed files, FASTA, quoted CSV and whole files stay in one piece. A file that has changed moves few of the
+    boundaries between groups of other files. A partition has `size` bytes as stored, by default a 64th of the corpus
+    within 4 MiB and 128 MiB.
+    """
+    files = [_absolute(source) for source in sources]
+    total = sum(source.size or 0 for source in files)
+    target = size or min(max(total // _SHARE, _SMALLEST), _LARGEST)
+    return [
+        Partition(tuple(s for s, _, _ in group), tuple(i for _, i, _ in group), sum(n for _, _, n in group))
+        for group in _groups(files, options, target)
+    ]
+
+
+def identify(source: Source) -> FileIdentity:
+    """Look at a file, remote or with an absolute path."""
+    if source.remote is not None:
+        return FileIdentity(source.name, source.size or 0, remote_version(source.remote), "")
+    path = source.path or Path()
+    try:
+        status = path.stat()
+        with path.open("rb") as stream:
+            head = stream.read(_HEAD_BYTES)
+    except OSError as error:
+        raise CorpusError(f"{shown(source.name)}: cannot read: {error.strerror or one_line(error)}") from None
+    return FileIdentity(str(path), status.st_size, status.st_mtime_ns, hashlib.sha256(head).hexdigest())
+
+
+def _absolute(source: Source) -> Source:
+    if source.remote is not None:
+        return source
+    if source.path is None or source.size is None:
+        raise CorpusError(
+            f"{shown(source.name)}: cannot be divided or read again: expected a file for engine 'dask';"
+            " save it first, or leave --engine out"
+        )
+    return replace(source, path=source.path.absolute())
+
+
+_Piece = tuple[Source, FileIdentity, int]
+
+
+def _groups(files: Sequence[Source], options: ReadOptions, target: int) -> Iterator[list[_Piece]]:
+    group: list[_Piece] = []
+    # Boundaries lie at multiples of the target in the corpus, not wherever the group before happened to end.
+    offset = 0
+    for source in files:
+        identity = identify(source)
+        if identity.size != (source.size or 0):
+            raise CorpusError(f"{shown(source.name)}: changed just now: expected a corpus that stands still; run again")
+        pieces = [(piece, identity, n_bytes) for piece, n_bytes in _pieces(source, options, target)]
+        crosses = (offset // target) != ((offset + identity.size + _OPENING_BYTES) // target)
+        offset += identity.size + _OPENING_BYTES
+        if identity.size >= target:
+            yield from [group] if group else []
+            yield from ([piece] for piece in pieces)
+            group = []
+            continue
+        group += pieces
+        if crosses:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _pieces(source: Source, options: ReadOptions, target: int) -> list[tuple[Source, int]]:
+    """The parts of a file with their sizes; the file itself where it is small or in one piece."""
+    size = source.size or 0
+    whole = [(source, size)]
+    if size <= target:
+        return whole
+    with open_stream(source) as stream:
+        format_ = format_of(stream, options)
+        if stream.codec is not None:
+            return whole
+        if format_ == "parquet":
+            return _row_group_pieces(source, options, target) or whole
+        layout = None if source.is_one_request else _layout(stream, format_, options)
+    if layout is None:
+        return whole
+    n_parts = -(-(size - layout.start) // target)
+    bounds = [layout.start + (size - layout.start) * i // n_parts for i in range(n_parts + 1)]
+    return [
+        (replace(source, part=FilePart(start, stop, format_, layout)), stop - start)
+        for start, stop in itertools.pairwise(bounds)
+    ] or whole
+
+
+def _row_group_pieces(source: Source, options: ReadOptions, target: int) -> list[tuple[Source, int]]:
+    from posgeom.corpus.readers.parquet import row_group_bytes  # here, because Arrow is slow to load
+
+    pieces: list[tuple[Source, int]] = []
+    start = filled = 0
+    sizes = row_group_bytes(source, options)
+    for i, n_bytes in enumerate(sizes):
+        if filled and filled + n_bytes > target:
+            pieces.append((replace(source, part=FilePart(start, i, "parquet")), filled))
+            start, filled = i, 0
+        filled += n_bytes
+    if pieces:
+        pieces.append((replace(source, part=FilePart(start, len(sizes), "parquet")), filled))
+    return pieces
+
+
+_LAYOUTS: dict[Format, Callable[[Stream, ReadOptions], Layout | None]] = {
+    "text": text_layout,
+    "jsonl": jsonl_layout,
+    "csv": partial(delimited_layout, separator=","),
+    "tsv": partial(delimited_layout, separator="\t"),
+}
+
+
+def _layout(stream: Stream, format_: Format, options: ReadOptions) -> Layout | None:
+    """What the start of a file decides; None where it cannot be divided."""
+    has_quotes = {"csv": options.quoting != "none", "tsv": options.quoting == "csv"}.get(format_, False)
+    if has_quotes or options.whole_files or format_ not in _LAYOUTS:
+        return None
+    return _LAYOUTS[format_](stream, options)

@@ -1,0 +1,1 @@
+"""Tokenizers: texts in, content tokens with their sequence positions out, by the fastest way that is exact."""

@@ -1,0 +1,41 @@
+"""Two worker processes that the tests share, and a corpus for them."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import LocalCluster
+
+from posgeom.counts.counting import count
+from posgeom.counts.position_counts import PositionCounts
+from tests.counts.cluster.helpers import Count, words
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[LocalCluster]:
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL
+    ) as two_workers:
+        yield two_workers
+
+
+@pytest.fixture
+def on_cluster(cluster: LocalCluster, tmp_path: Path) -> Count:
+    """Count on the two workers, in the directory `run` if no other is named."""
+
+    def call(*arguments: Any, **settings: Any) -> PositionCounts:
+        where: dict[str, Any] = {"engine": "dask", "scheduler": cluster.scheduler_address, "run_dir": tmp_path / "run"}
+        return count(*arguments, **(where | settings))
+
+    return call
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    directory = tmp_path / "corpus"
+    directory.mkdir()
+    for i in range(4):
+        (directory / f"{i}.txt").write_text(words(300 * (i + 1), seed=i, first=10_000 * i))
+    return directory
