@@ -85,7 +85,7 @@ def noted(analysis: pg.Analysis, text: str) -> bool:
 
 def test_notes_say_what_this_corpus_calls_for() -> None:
     plain = pg.analyze(COUNTS, n_dims=4)
-    for text in ("no coordinates can have", "agree on a position", "folds hold documents", "masked for lack of depth"):
+    for text in ("no coordinates can have", "agree on a position", "is not known", "masked for lack of depth"):
         assert not noted(plain, text), text
     assert plain.geometry.self_affinity == pytest.approx(1, abs=0.05)
     rng = np.random.default_rng(0)
@@ -97,7 +97,9 @@ def test_notes_say_what_this_corpus_calls_for() -> None:
     assert noted(sparse, "no coordinates can have")
     texts = [" ".join(["a", "b", "c"] * 2) + (" d" * 20 if i < 3 else "") for i in range(300)]
     grouped = pg.analyze(pg.count_texts(texts, groups=[str(i % 3) for i in range(300)], n_positions=30), n_dims=4)
-    assert noted(grouped, "folds hold documents")
+    parts = len(grouped.geometry.fold_groups)
+    assert noted(grouped, f"The significant rank is not known: that takes 6 folds with documents, and {parts} parts")
+    assert noted(grouped, "Alignment is undefined: its noise is not told from its structure by fewer than 4 folds")
     assert noted(grouped, "masked for lack of depth")
 
 
@@ -109,7 +111,7 @@ def test_results_repeat_with_a_seed() -> None:
 
 def test_little_text_is_said_to_be_little() -> None:
     small = synthetic(n_documents=60).counts
-    assert any("imprecise" in note for note in pg.analyze(small, n_dims=4).notes)
+    assert any("only 6 sequences at the shallowest position" in note for note in pg.analyze(small, n_dims=4).notes)
 
 
 @pytest.mark.parametrize(
@@ -161,31 +163,42 @@ def document(analysis: pg.Analysis) -> dict[str, Any]:
 def test_what_an_analysis_has_besides_scores(tested: pg.Analysis) -> None:
     assert tested.level == 0.95
     assert tested.significance is not None
-    assert len(tested.significance.null) == 3
+    assert tested.beyond_lengths is not None
+    assert len(tested.beyond_lengths.null) == 3
     assert tested.depth_curve is not None
     assert tested.order.crossval is not None
     stored = document(tested)
-    assert stored["uncertainty"] == {"level": 0.95, "method": "jackknife", "n_folds": len(tested.geometry.blocks)}
+    assert stored["uncertainty"] == {
+        "level": 0.95,
+        "method": "jackknife",
+        "n_folds": len(tested.geometry.fold_groups),
+        "depth": tested.geometry.depth,
+    }
     assert stored["significance"]["significant_rank"] == tested.significance.rank
+    assert stored["beyond_lengths"]["null_kind"] == "rotate"
+    for axis in stored["significance"]["axes"]:
+        assert axis["low"] <= axis["corrected"] <= axis["high"]
     for encoding in stored["encodings"]:
         for interval in encoding["intervals"].values():
             assert interval["low"] <= interval["high"]
     curve = stored["depth_curve"]
     assert curve["depth"] == sorted(curve["depth"])
-    assert curve["limit"]["low"] <= curve["limit"]["value"] <= curve["limit"]["high"]
+    assert all(a <= b <= c for a, b, c in zip(curve["low"], curve["mean_squared"], curve["high"], strict=True))
     share = stored["noise_share"]
     assert share["low"] < share["value"] < share["high"]
 
 
 def test_without_a_level_only_estimates_are_left(tested: pg.Analysis) -> None:
     plain = pg.analyze(tested.counts, n_dims=4, level=None)
-    assert (plain.level, plain.significance, plain.depth_curve) == (None, None, None)
+    assert (plain.level, plain.depth_curve) == (None, None)
+    assert plain.significance is not None  # it decides whether anything can be aligned with
     assert noted(plain, "Intervals were not asked for")
     for one, other in zip(plain.scorecard, tested.scorecard, strict=True):
         assert one.intervals == {}
         assert (one.stress_scaled, one.pearson, one.spearman) == (other.stress_scaled, other.pearson, other.spearman)
     stored = document(plain)
-    assert stored["uncertainty"] is stored["significance"] is stored["depth_curve"] is None
+    assert stored["uncertainty"] is stored["depth_curve"] is None
+    assert all(axis["low"] is None for axis in stored["significance"]["axes"])
     assert plain.scorecard.ceiling == tested.scorecard.ceiling
 
 
@@ -210,24 +223,25 @@ def test_renaming_tokens_changes_nothing_but_round_off(tested: pg.Analysis) -> N
             assert interval.high == pytest.approx(other.intervals[field].high, rel=1e-5), field
 
 
-def test_the_bootstrap_is_an_option(tested: pg.Analysis) -> None:
-    found = pg.analyze(tested.counts, n_dims=4, interval_method="bootstrap")
-    assert document(found)["uncertainty"]["method"] == "bootstrap"
-    with pytest.raises(pg.GeometryError, match="jackknife or bootstrap"):
-        pg.analyze(tested.counts, n_dims=4, interval_method="delta")  # type: ignore[arg-type]
+def test_a_level_is_a_share(tested: pg.Analysis) -> None:
     with pytest.raises(pg.GeometryError, match=r"level 95: .*such as 0\.95"):
         pg.analyze(tested.counts, n_dims=4, level=95)
 
 
-def test_null_corpora_are_counted_where_they_are_of_use(tmp_path: Path) -> None:
+def test_null_corpora_are_counted_where_they_are_asked_for(tmp_path: Path) -> None:
     file = tmp_path / "corpus.txt"
     file.write_text("\n".join(TEXTS))
     sound = pg.analyze(file, n_positions=8, n_dims=4)
-    assert (len(sound.counts.null), sound.significance is not None) == (5, True)
-    for settings in ({"convention": "paper"}, {"level": None}, {"metric": "fisher-rao"}):
-        assert pg.analyze(file, n_positions=8, n_dims=4, **settings).counts.null == ()
-    with pytest.raises(pg.PosgeomError, match="null_replicates was fixed"):
-        pg.analyze(sound.counts, null_replicates=5)
+    assert (sound.counts.null, sound.beyond_lengths, sound.significance is not None) == ((), None, True)
+    asked = pg.analyze(file, n_positions=8, n_dims=4, null_replicates=3, null_kind="permute")
+    assert asked.beyond_lengths is not None
+    assert (asked.beyond_lengths.kind, len(asked.counts.null)) == ("permute", 3)
+    assert noted(asked, "Order beyond lengths: ")
+    few = pg.analyze(file, n_positions=8, n_dims=4, null_replicates=2)
+    assert noted(few, "Null corpora are not used: that takes 3 of them, and 2 were counted")
+    for fixed in ({"null_replicates": 5}, {"null_kind": "rotate"}):
+        with pytest.raises(pg.PosgeomError, match=f"{next(iter(fixed))} was fixed"):
+            pg.analyze(sound.counts, **fixed)  # type: ignore[arg-type]
 
 
 FEW = [" ".join(f"w{w}" for w in row) for row in np.random.default_rng(1).integers(0, 4, (40, 6))]
@@ -238,7 +252,7 @@ FEW = [" ".join(f"w{w}" for w in row) for row in np.random.default_rng(1).intege
 def test_few_documents_in_any_number_of_folds(n_folds: int, n_documents: int) -> None:
     counts = pg.count_texts(FEW[:n_documents], n_positions=6, n_folds=n_folds, null_replicates=3)
     found = pg.analyze(counts, n_dims=4, min_depth=1)
-    assert (found.scorecard.level is None) == (len(found.geometry.blocks) < 4)
+    assert (found.scorecard.level is None) == (len(found.geometry.fold_groups) < 4)
     document(found)
     if n_folds < 4:
         assert noted(found, "no intervals: that takes 4 folds with documents")
@@ -250,21 +264,20 @@ def test_few_positions(length: int) -> None:
     groups = [str(i % 10) for i in range(len(texts))]
     found = pg.analyze(pg.count_texts(texts, n_positions=length, groups=groups, null_replicates=3), n_dims=4)
     assert found.geometry.positions.size == length
-    assert (found.scorecard.level is None) == (length < 4)
-    assert noted(found, "no intervals: that takes 4 positions") == (length < 4)
+    assert found.scorecard.level == 0.95
     document(found)
 
 
-@pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
-def test_positions_that_are_all_equal_have_no_geometry_and_undefined_scores(method: Any) -> None:
+def test_positions_that_are_all_equal_have_no_geometry_and_undefined_scores() -> None:
     texts = [f"{'abc'[i % 3]} " * 6 for i in range(300)]
     counts = pg.count_texts(texts, n_positions=6, groups=[str(i % 12) for i in range(300)], null_replicates=3)
-    found = pg.analyze(counts, n_dims=4, interval_method=method)
-    assert noted(found, "no intervals: these distances have no noise at all")
+    found = pg.analyze(counts, n_dims=4)
+    assert noted(found, "Alignment is undefined: no axis of this geometry is more than noise")
+    assert noted(found, "Encodings are not ranked.")
     assert found.significance is not None
     assert found.significance.rank == 0
     for row in found.scorecard:
-        assert row.stress_raw is row.stress_scaled is row.scale is row.pearson is row.spearman is None
+        assert row.alignment is row.stress_raw is row.stress_scaled is row.scale is row.pearson is row.spearman is None
     stored = document(found)
     assert stored["encodings"][0]["stress_scaled"] is None
 
@@ -292,11 +305,14 @@ def test_half_the_squared_distance_changes_no_free_score() -> None:
     plain, half = (pg.analyze(COUNTS, n_dims=4, metric=m) for m in ("hellinger", "hellinger-normalized"))
     for one, other in zip(plain.scorecard, half.scorecard, strict=True):
         assert one.stress_scaled == pytest.approx(other.stress_scaled, rel=1e-8)
-        a, b = one.intervals["stress_scaled"], other.intervals["stress_scaled"]
-        assert (a.low, a.high) == pytest.approx((b.low, b.high), rel=1e-6)
+        assert one.alignment == pytest.approx(other.alignment, rel=1e-8)
+        for score in ("alignment", "stress_scaled"):
+            a, b = one.intervals[score], other.intervals[score]
+            assert (a.low, a.high) == pytest.approx((b.low, b.high), rel=1e-6)
     assert plain.depth_curve is not None
     assert half.depth_curve is not None
-    assert half.depth_curve.points[0].mean_squared == pytest.approx(plain.depth_curve.points[0].mean_squared / 2)
+    a, b = (curve.points[0].mean_squared.value or 0 for curve in (half.depth_curve, plain.depth_curve))
+    assert a == pytest.approx(b / 2)
 
 
 def test_a_stress_beyond_double_precision_has_no_interval() -> None:
@@ -306,3 +322,4 @@ def test_a_stress_beyond_double_precision_has_no_interval() -> None:
     assert row.stress_raw > 1e190
     assert "stress_raw" not in row.intervals
     assert "stress_scaled" in row.intervals
+    assert "alignment" in row.intervals

@@ -78,6 +78,8 @@ from posgeom.scores.effective_rank import effective_rank
 from posgeom.scores.monotonicity import Monotonicity, monotonicity
 from posgeom.scores.separation import Separation, minimum_separation
 from posgeom.scores.stress import Stress
+from posgeom.tokenize.tokenizer_files import load_tokenizer
+from posgeom.tokenize.tokenizers import Tokenizer, TokenizerIdentity
 
 if TYPE_CHECKING:
     from posgeom import plots

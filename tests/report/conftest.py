@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from posgeom.analysis import Analysis, analyze
+from posgeom.analysis import analyze
 from posgeom.encodings.base import PointEncoding
 from posgeom.report.files import save
 from posgeom.report.run import Run, read_run

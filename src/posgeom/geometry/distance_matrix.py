@@ -11,6 +11,7 @@ from posgeom.errors import GeometryError
 ASYMMETRY_TOLERANCE = 1e-8
 """Asymmetry up to this share of the largest entry is round-off and is averaged away; beyond it is an error."""
 _MATRICES_AT_ONCE = 4
+_SQUARED_ROUND_OFF = 1e-13
 
 
 def physical_memory() -> int:
@@ -55,6 +56,12 @@ def full_matrix(pairs: NDArray[np.float64], m: int) -> NDArray[np.float64]:
         out[i, i + 1 :] = out[i + 1 :, i] = pairs[start : start + m - 1 - i]
         start += m - 1 - i
     return out
+
+
+def clipped_roots(squared: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Roots of squared distances, 0 for those that are negative, or zero to round-off, which a root would magnify."""
+    largest = float(np.abs(squared).max(initial=0))
+    return np.sqrt(np.where(squared > _SQUARED_ROUND_OFF * largest, squared, 0))
 
 
 def upper_pairs(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -134,7 +141,7 @@ class DistanceMatrix:
         DistanceMatrix
         """
         array = np.asarray(squared, np.float64)
-        return cls(np.sqrt(np.maximum(array, 0)), positions, metric, estimator, depth, array)
+        return cls(clipped_roots(array), positions, metric, estimator, depth, array)
 
     def __repr__(self) -> str:
         return f"<DistanceMatrix: {self.metric}, {self.estimator}, {len(self):,} positions>"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.geometry.crossval import squared_distances
-from posgeom.geometry.distance_matrix import upper_pairs
+from posgeom.geometry.distance_matrix import clipped_roots, upper_pairs
 from posgeom.scores.alignment import alignment_of, centred_gram
 from posgeom.scores.correlation import is_constant, pearson, tied_ranks
 from posgeom.scores.stress import stress_of_pairs
@@ -50,7 +50,7 @@ class Target:
     def of(cls, centred: NDArray[np.float64], norm: float, distances: NDArray[np.float64] | None = None) -> Target:
         """From B, shape (m, m), its norm, and its distances where those are known more exactly than B tells them."""
         if distances is None:
-            distances = np.sqrt(np.maximum(upper_pairs(squared_distances(centred)), 0))
+            distances = clipped_roots(upper_pairs(squared_distances(centred)))
         return cls(upper_pairs(centred), norm, distances, tied_ranks(distances))
 
 
@@ -75,10 +75,10 @@ class EncodingPairs:
     @classmethod
     def of(cls, distances: NDArray[np.float64]) -> EncodingPairs:
         """From distances, shape (m, m)."""
-        pairs = upper_pairs(distances)
-        return cls(
-            pairs, None if is_constant(pairs) else tied_ranks(pairs), float(np.linalg.norm(centred_gram(distances)))
-        )
+        # In units of the largest distance, so that fourth powers stay inside double precision.
+        pairs, unit = upper_pairs(distances), float(distances.max(initial=0)) or 1.0
+        norm = float(np.linalg.norm(centred_gram(distances / unit))) * unit**2
+        return cls(pairs, None if is_constant(pairs) else tied_ranks(pairs), norm)
 
     def against(self, target: Target) -> NDArray[np.float64]:
         """The scores `FIELDS`, shape (n_fields,); NaN where undefined."""
@@ -88,7 +88,7 @@ class EncodingPairs:
         stress = stress_of_pairs(self.distances, target.distances)
         values = (
             alignment,
-            None if alignment is None else product / self.norm**2,
+            None if alignment is None else product / self.norm / self.norm,
             None if alignment is None else alignment**2,
             stress.raw,
             stress.scaled,
