@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from posgeom.analysis import Analysis, analyze
+from posgeom.analysis import analyze
 from posgeom.counts.counting import count
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.geometry.build import geometry
+from posgeom.results import Analysis
 
 
 @pytest.fixture(scope="module")

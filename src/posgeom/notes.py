@@ -69,8 +69,8 @@ def _on_errors(analysis: Analysis) -> Iterator[str]:
     )
     if geometry.depth is not None:
         yield (
-            "How many documents make a sample depends on the folds: count again with half as many --folds to see what "
-            "twice the depth changes."
+            "How many documents make a sample depends on the folds: count again with --folds 6, or 20, to see what "
+            "deeper and shallower samples change."
         )
     if any(row.sample == "out" for row in card) and geometry.positions.size > MAX_REFITTED_POSITIONS:
         yield (

@@ -38,9 +38,9 @@ def test_encodings_of_one_run(runs: Path) -> None:
     assert known.scores is not None
     stored = {row["name"]: row for row in known.scores["encodings"]}
     for name, row in rows.items():
-        assert row["value"] == stored[name]["stress_scaled"]
+        assert row["value"] == stored[name]["alignment"]
         if name != "alibi":
-            gap = stored[name]["stress_scaled"] - stored["alibi"]["stress_scaled"]
+            gap = stored[name]["alignment"] - stored["alibi"]["alignment"]
             assert row["difference"]["value"] == pytest.approx(gap)
             assert row["difference"]["paired"]
 
@@ -67,6 +67,26 @@ def test_runs_of_one_corpus_are_paired_and_others_are_not(runs: Path) -> None:
     assert "independent" in text
 
 
+def test_only_alignment_says_which_is_more_faithful(runs: Path) -> None:
+    text = " ".join(posgeom("compare", "a", cwd=runs).stdout.split())
+    assert "more faithful: confidence that the row is more faithful than the reference" in text
+    other = " ".join(posgeom("compare", "a", "--score", "stress_scaled", cwd=runs).stdout.split())
+    assert "Intervals of stress_scaled are approximate, and rank no row" in other
+    document = json.loads(posgeom("compare", "a", "--score", "stress_scaled", "--json", cwd=runs).stdout)
+    assert all(row["difference"] is None or row["difference"]["confidence"] is None for row in document["rows"])
+
+
+def test_where_nothing_can_be_aligned_no_row_is_ranked(tmp_path: Path) -> None:
+    texts = [" ".join(f"w{w}" for w in row) for row in np.random.default_rng(1).integers(0, 6, (400, 6))]
+    counts = pg.count_texts([f"{text} {k}" for k, text in enumerate(texts)], n_positions=6)
+    pg.save(pg.analyze(counts, n_dims=4, ranks=[1]), tmp_path / "flat")
+    done = posgeom("compare", "flat", cwd=tmp_path)
+    assert done.returncode == 0
+    text = " ".join(done.stdout.split())
+    assert "alignment is undefined: no axis of this geometry is more than noise" in text
+    assert "undef" in text
+
+
 def test_without_intervals_there_are_only_values(runs: Path) -> None:
     done = posgeom("compare", "bare", cwd=runs)
     assert done.returncode == 0
@@ -76,7 +96,7 @@ def test_without_intervals_there_are_only_values(runs: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a", "--score", "beauty"], "--score 'beauty': expected one of stress_raw"),
+        (["a", "--score", "beauty"], "--score 'beauty': expected one of alignment"),
         (["a", "--level", "1.5"], "--level 1.5"),
         (["a", "--against", "none such"], "no encoding 'none such'"),
         (["a", "other", "--against", "none such"], "in every run"),
@@ -97,23 +117,20 @@ def test_replicates_that_cannot_be_read_or_are_not_there(runs: Path, tmp_path: P
     with pytest.raises(RunError, match="cannot read"):
         read_scored(tmp_path, run, "pearson")
     path.unlink()
-    assert all(one.leaving is None for one in read_scored(tmp_path, run, "pearson"))
+    assert all(one.replicates is None for one in read_scored(tmp_path, run, "pearson"))
 
 
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("factors", None, "is of another version: run posgeom analyze --out again"),
-        ("terms", lambda x: x[:, 1:], "is damaged"),
-        ("factors", lambda x: x[:, :1], "is damaged"),
-        ("factors", lambda x: -x, "is damaged"),
-        ("factors", lambda x: x + np.inf, "is damaged"),
-        ("sets", lambda x: x.astype(float), "is damaged"),
-        ("sets", lambda x: x & (np.arange(x.shape[2]) < 2), "is damaged"),
-        ("sets", lambda x: x & False, "is damaged"),
-        ("terms", lambda x: x + np.inf, "is damaged"),
+        ("left_out", None, "is of another version: run posgeom analyze --out again"),
+        ("left_out", lambda x: x[:, :1], "is damaged"),
+        ("left_out", lambda x: x[:, :, 1:], "is damaged"),
+        ("left_out", lambda x: x[0], "is damaged"),
+        ("left_out", lambda x: x > 0, "is damaged"),
+        ("left_out", lambda x: x + np.inf, "is damaged"),
         ("parts", lambda x: x.astype(float), "is damaged"),
-        ("full", lambda x: x[1:], "is damaged"),
+        ("value", lambda x: x[1:], "is damaged"),
     ],
 )
 def test_damaged_replicates(runs: Path, tmp_path: Path, name: str, change: Any, message: str) -> None:
@@ -121,7 +138,7 @@ def test_damaged_replicates(runs: Path, tmp_path: Path, name: str, change: Any, 
     with np.load(runs / "a" / "replicates.npz") as stored:
         arrays: dict[str, Any] = dict(stored)
     np.savez(tmp_path / "replicates.npz", **arrays)
-    assert all(one.leaving is not None for one in read_scored(tmp_path, run, "pearson"))
+    assert all(one.replicates is not None for one in read_scored(tmp_path, run, "pearson"))
     arrays[name] = None if change is None else change(arrays[name])
     np.savez(tmp_path / "replicates.npz", **{key: value for key, value in arrays.items() if value is not None})
     with pytest.raises(RunError, match=message):

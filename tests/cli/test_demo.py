@@ -17,7 +17,7 @@ def test_demo(run: Run, tmp_path: Path) -> None:
     assert "Indentation makes the first columns unlike each other" in text
     assert run("demo", "--out", "demo", "--quiet").returncode == 0  # again, into the same place
     for name in ("synthetic", "source-lines"):
-        assert json.loads((tmp_path / "demo" / name / "scores.json").read_text())["schema_version"] == 1
+        assert json.loads((tmp_path / "demo" / name / "scores.json").read_text())["schema_version"] == 2
     source = json.loads((tmp_path / "demo" / "source-lines" / "scores.json").read_text())
     assert source["corpus"]["documents"] > 50_000
     assert source["tokenizer"]["kind"] == "chars"

@@ -13,6 +13,7 @@ from posgeom.analysis import analyze
 from posgeom.encodings.base import PointEncoding
 from posgeom.report.files import save
 from posgeom.report.run import Run, read_run
+from posgeom.results import Analysis
 from posgeom.studies.synthetic import synthetic
 
 HOSTILE_CORPUS = "<img src=x onerror=document.title='owned'>"

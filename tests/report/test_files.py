@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
-from posgeom.analysis import Analysis, analyze
+from posgeom.analysis import analyze
 from posgeom.counts.counting import count_texts
 from posgeom.counts.storage import read_counts
 from posgeom.encodings.base import PointEncoding
@@ -20,6 +20,7 @@ from posgeom.geometry.metrics import METRICS
 from posgeom.report import files as module
 from posgeom.report.document import to_document
 from posgeom.report.files import save, save_counts, staged_directory, staged_file
+from posgeom.results import Analysis
 from posgeom.studies.synthetic import synthetic
 
 NAMES = [
@@ -52,7 +53,6 @@ def test_the_document_follows_its_schema(analysis: Analysis) -> None:
         analysis,
         analyze(flat, n_dims=16),
         analyze(selected, n_dims=16, level=None),
-        analyze(selected, n_dims=16, interval_method="bootstrap"),
         analyze(synthetic().counts, n_dims=16, convention="paper"),
         analyze(selected, n_dims=16, bins="geometric:6"),
     ):

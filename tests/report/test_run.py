@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from posgeom.analysis import Analysis, analyze
+from posgeom.analysis import analyze
 from posgeom.chart_data import MAX_CELLS, N_BLOCKS, chart_data, geometry_chart_data
 from posgeom.errors import RunError
 from posgeom.report.charts.figure import draw
 from posgeom.report.figures import KINDS, figure_of, figures
 from posgeom.report.files import save
 from posgeom.report.run import Run, read_run
+from posgeom.results import Analysis
 from tests.conftest import make_counts
 
 
@@ -41,7 +42,7 @@ def change(path: Path, place: list[Any], value: Any) -> None:
         ("scores.json", ["encodings", 0, "name"], 3, r"scores\.json'\.encodings\[0\]\.name is '3': expected a text"),
         ("scores.json", ["spectrum"], KeyError, r"scores\.json' has no spectrum: expected a file that posgeom wrote"),
         ("scores.json", ["corpus", "documents"], True, r"documents is 'True': expected a whole number"),
-        ("scores.json", ["schema_version"], 99, r"schema_version 99: this posgeom reads 1"),
+        ("scores.json", ["schema_version"], 99, r"schema_version 99: this posgeom reads 2"),
         ("scores.json", ["encodings", 1, "stress_scaled"], "0", r"expected a number or null"),
         ("scores.json", ["encodings", 0, "intervals"], [1], r"intervals is '\[1\]': expected an object"),
         ("charts.json", ["matrix", "first"], [0], r"charts\.json' has columns of unequal length"),
@@ -112,36 +113,32 @@ def test_arrays_that_are_not_posgeoms(copy: Path, spoil: Any, message: str) -> N
         read_run(copy)
 
 
-def test_later_keys_are_drawn_when_they_are_there(copy: Path) -> None:
-    document = json.loads((copy / "scores.json").read_text())
-    n = len(document["spectrum"])
-    axis = {"eigenvalue": 1.0, "low": 0.9, "high": 1.1, "null_mean": 0.0, "null_upper": 0.1, "p_value": 0.05}
-    document |= {
-        "uncertainty": {"level": 0.95, "method": "jackknife", "n_folds": 10},
-        "noise_ceiling": {"stress_scaled": {"value": 0.01, "low": 0.008, "high": 0.02}},
-        "significance": {"significant_rank": 3, "n_null": 20, "signal_share": 0.8, "axes": [axis] * min(n, 5)},
-        "depth_curve": {
-            "depth": [10, 20, 40],
-            "mean_squared": [0.1, 0.2, 0.25],
-            "low": [0.0, 0.1, 0.2],
-            "high": [0.2, 0.3, 0.3],
-            "limit": {"value": 0.3, "low": 0.25, "high": 0.35},
-        },
-        "corpus_monotonicity": {"violation_rate": {"plugin": 0.3, "crossval": 0.2, "significant": None}},
-    }
-    for encoding in document["encodings"]:
-        if encoding["stress_scaled"] is not None:
-            low, high = encoding["stress_scaled"] * 0.9, encoding["stress_scaled"] * 1.1
-            encoding["intervals"] = {"stress_scaled": {"low": low, "high": high, "standard_error": 0.01}}
-    (copy / "scores.json").write_text(json.dumps(document))
-    read = read_run(copy)
-    by_name = {figure.name: figure for figure in figures(read)}
-    assert [row["mean_squared"] for row in by_name["depth-curve"].table] == [0.1, 0.2, 0.25, 0.3, 0.3]
+def test_intervals_and_tests_are_drawn(run: Run) -> None:
+    by_name = {figure.name: figure for figure in figures(run)}
+    assert run.scores is not None
+    curve = run.scores["depth_curve"]
+    assert [row["mean_squared"] for row in by_name["depth-curve"].table] == curve["mean_squared"]
     assert by_name["scorecard"].table[0]["low"] is not None
     assert "95% intervals (jackknife)" in by_name["scorecard"].caption
-    assert by_name["spectrum"].table[0]["noise_edge"] == 0.1
-    assert "shuffled positions" in by_name["spectrum"].caption
-    assert "most negative" not in by_name["spectrum"].caption
+    assert "of samples of 500" in by_name["scorecard"].caption
+    tested = run.scores["significance"]
+    spectrum = by_name["spectrum"].table
+    assert [row["significant"] for row in spectrum[: len(tested["axes"])]] == [
+        axis["p_value"] <= 0.05 for axis in tested["axes"]
+    ]
+    assert all(row["significant"] is None for row in spectrum[len(tested["axes"]) :])
+    assert f"{tested['significant_rank']} axes are, by 512 patterns of signs" in by_name["spectrum"].caption
+
+
+def test_where_nothing_can_be_aligned_the_scorecard_says_why(copy: Path) -> None:
+    document = json.loads((copy / "scores.json").read_text())
+    document["alignment_undefined"] = "no axis is more than noise"
+    for encoding in document["encodings"]:
+        encoding["alignment"] = None
+    (copy / "scores.json").write_text(json.dumps(document))
+    figure = figure_of(read_run(copy), "scorecard")
+    assert all(row["alignment"] is None for row in figure.table)
+    assert "Undefined: no axis is more than noise." in figure.caption
 
 
 def test_every_kind_has_a_function_of_its_name_or_says_what_there_is(run: Run) -> None:
@@ -160,7 +157,8 @@ def test_chart_data_is_small_and_follows_the_scores(analysis: Analysis) -> None:
     assert len(data["violations"]["series"]) == 1 + len(analysis.encodings)
     last = {row["encoding"]: row for row in data["widths"]}
     for name in ("sinusoidal", "rope", "random", "mds"):
-        assert last[name]["stress_scaled"] == pytest.approx(analysis.scorecard[name].stress_scaled, abs=1e-9)
+        for score in ("alignment", "stress_scaled"):
+            assert last[name][score] == pytest.approx(getattr(analysis.scorecard[name], score), abs=1e-9)
 
 
 def test_large_matrices_are_averaged() -> None:
@@ -182,6 +180,6 @@ def test_a_run_in_which_nothing_is_defined(tmp_path: Path) -> None:
     save(analyze(counts, n_dims=4, default_encodings=False, encodings=["nope"], convention="paper"), tmp_path)
     drawn = figures(read_run(tmp_path))
     assert [figure.name for figure in drawn] == ["scorecard", "matrix", "lag", "spectrum", "map", "depth"]
-    assert drawn[0].table[0]["stress_scaled"] is None
+    assert drawn[0].table[0]["alignment"] is None
     for figure in drawn:
         draw(figure, tmp_path / f"{figure.name}.svg")

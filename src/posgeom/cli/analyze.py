@@ -135,9 +135,7 @@ def command(
     level: Annotated[
         float, typer.Option("--level", metavar="P", help="Level of the intervals, between 0 and 1.")
     ] = LEVEL,
-    intervals: Annotated[
-        bool, typer.Option("--intervals/--no-intervals", help="Whether scores have intervals (jackknife over folds).")
-    ] = True,
+    no_intervals: Annotated[bool, typer.Option("--no-intervals", help="Estimates without intervals.")] = False,
     null: Annotated[
         int | None,
         typer.Option(
@@ -198,7 +196,7 @@ def command(
                 min_depth=min_depth,
                 metric=metric,
                 n_folds=None if counts else folds,
-                level=level if intervals else None,
+                level=None if no_intervals else level,
                 null_replicates=null,
                 null_kind=null_kind,
                 min_length=o.min_length(min_length, n_positions, full=full_length),

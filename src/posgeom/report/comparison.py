@@ -180,9 +180,7 @@ def print_comparison(lines: Sequence[Line], score: str, level: float, console: C
     if score == DECIDES:
         told = "more faithful: confidence that the row is more faithful than the reference."
     else:
-        told = (
-            f"Intervals of {score} are approximate, and say of no row that it is more faithful; --score {DECIDES} does."
-        )
+        told = f"Intervals of {score} are approximate, and rank no row; --score {DECIDES} does."
     print_paragraph(f"{told} A more faithful encoding is not a better model.", console)
     if all(line.interval is None for line in lines):
         print_paragraph("These runs have no intervals: run posgeom analyze with intervals.", console)

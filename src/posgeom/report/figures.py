@@ -174,7 +174,7 @@ def _spectrum(run: Run) -> Figure | None:
     rows = []
     for k, value in enumerate(scores["spectrum"]):
         axis = axes[k] if k < len(axes) else {}
-        is_significant = "p_value" in axis and axis["p_value"] <= tested["alpha"] if tested else None
+        is_significant = axis["p_value"] <= tested["alpha"] if tested and axis else None
         rows.append(
             {"axis": k + 1, "eigenvalue": value, "low": axis.get("low"), "high": axis.get("high")}
             | {"plugin": plugin[k] if k < len(plugin) else None, "significant": is_significant}
@@ -183,7 +183,7 @@ def _spectrum(run: Run) -> Figure | None:
     caption = f"Eigenvalues of the double-centred squared distances, first {min(len(rows), MAX_AXES)} of {len(rows):,}."
     if tested:
         caption += (
-            f" Open: not more than noise; {tested['significant_rank']} axes are, by {tested['n_patterns']:,} patterns "
+            f" Pale: not more than noise; {tested['significant_rank']} axes are, by {tested['n_patterns']:,} patterns "
             f"of signs of folds at level {tested['alpha']:g}."
         )
     if any(row["low"] is not None for row in rows):

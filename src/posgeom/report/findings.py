@@ -65,24 +65,16 @@ def _size(scores: Document) -> str:
             f"Positions differ by a mean squared {metric} distance of {plugin} by the plug-in estimate ({sample}), "
             "which sampling noise makes too large by an amount that this estimate cannot tell."
         )
-    value = f"{mean['crossval']:.3g}{_interval(intervals.get('crossval'), scores)}"
-    if mean["plugin"] <= 0:
-        return f"The mean squared {metric} distance between positions is {value}, cross-validated ({sample})."
-    share = mean["crossval"] / mean["plugin"]
-    verdict = (
-        "little of the difference between positions is found again"
-        if share < _LITTLE
-        else "most of the difference between positions is found again"
-        if share > _MOST
-        else "part of the difference between positions is found again"
-    )
+    common, share = mean["crossval_common_depth"], scores.get("noise_share") or {}
+    value = mean["crossval"] if common is None else common
+    at = f"{value:.3g}{_interval(intervals.get('crossval_common_depth'), scores)}{_samples(scores)}"
+    if share.get("value") is None:
+        return f"The mean squared {metric} distance between positions is {at}, cross-validated ({sample})."
+    noise = f"{max(share['value'], 0):.0%}{_interval(share, scores, '.1%')}"
     return (
-        f"In two halves of the corpus {verdict}: the mean squared {metric} distance is {value} cross-validated, "
-        f"{share:.0%} of the plug-in estimate of {plugin} ({sample})."
+        f"Of the plug-in estimate of the mean squared {metric} distance between positions, {plugin}, {noise} is not "
+        f"found again in the other half of the corpus; cross-validated it is {at} ({sample})."
     )
-
-
-_LITTLE, _MOST = 0.25, 0.75
 
 
 def _axes(scores: Document) -> str:
@@ -116,7 +108,7 @@ def _encodings(scores: Document) -> str:
     what = "that is not fitted to the corpus " if outside else ""
     best = ranked[0]
     text = (
-        f"The encoding {what}that has most of this geometry ({_estimator(scores)}{_samples(scores)}) is "
+        f"The encoding {what}that has most of this geometry ({_estimator(scores)}) is "
         f"{printable(best['name'])}, with an alignment of {_alignment(best, scores)}"
     )
     others = [e for e in ranked[1:] if e["name"] == "random"] or ranked[-1:] * (len(ranked) > 1)
@@ -139,13 +131,13 @@ def _estimator(scores: Document) -> str:
     return "cross-validated" if scores["estimator"] == "crossval" else "plug-in"
 
 
-def _interval(interval: Document | None, scores: Document) -> str:
+def _interval(interval: Document | None, scores: Document, spec: str = ".3g") -> str:
     """An interval in brackets, with its level; nothing where there is none."""
     if not interval or interval.get("low") is None or interval.get("high") is None:
         return ""
     level = (scores.get("uncertainty") or {}).get("level")
     named = f"{level:.0%} interval " if level is not None else ""
-    return f" ({named}{interval['low']:.3g} to {interval['high']:.3g})"
+    return f" ({named}{interval['low']:{spec}} to {interval['high']:{spec}})"
 
 
 def _capital(text: str) -> str:

@@ -52,7 +52,6 @@ class Table:
 
 LEADING = "alignment"
 _SCORES = (
-    ("explained", "explained", ".1%"),
     ("scaled stress", "stress_scaled", ".3f"),
     ("raw stress", "stress_raw", ".3g"),
     ("scale c", "scale", ".3g"),

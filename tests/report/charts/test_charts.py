@@ -28,13 +28,13 @@ VALUES = np.array([[0.0, 0.5, np.nan], [1.0, 0.25, 0.75]])
 
 
 def interval(low: float | None, high: float | None) -> dict[str, Any]:
-    return {"intervals": {"stress_scaled": {"low": low, "high": high}}}
+    return {"intervals": {"alignment": {"low": low, "high": high}}}
 
 
 ENCODINGS: list[dict[str, Any]] = [
-    {"name": HOSTILE, "n_dims": 4, "stress_scaled": 0.3} | interval(0.2, 0.4),
-    {"name": "rope", "n_dims": 4, "stress_scaled": 0.1} | interval(None, None),
-    {"name": "nope", "n_dims": None, "stress_scaled": None},
+    {"name": HOSTILE, "n_dims": 4, "alignment": 0.3} | interval(0.2, 0.4),
+    {"name": "rope", "n_dims": 4, "alignment": 0.1} | interval(None, None),
+    {"name": "nope", "n_dims": None, "alignment": None},
 ]
 CEILING = {"value": 0.05, "low": 0.04, "high": 0.06}
 SQUARE = [[0.0, 1.0, 2.0], [1.0, 0.0, 1.5], [2.0, 1.5, 0.0]]
@@ -45,13 +45,13 @@ LAGS = [
 ]
 SPECTRUM = [{"axis": k, "eigenvalue": 1 / k - 0.2, "low": None, "high": None} for k in range(1, 6)]
 FIGURES = {
-    "scorecard": lambda: scorecard_figure(ENCODINGS, noise_ceiling={"stress_scaled": CEILING}),
+    "scorecard": lambda: scorecard_figure(ENCODINGS, noise_ceiling={"alignment": CEILING}),
     "matrix": lambda: matrix_figure(
         {"plug-in": SQUARE, "cross-validated": SQUARE}, first=[0, 1, 3], last=[0, 2, 3], depth=[9, 8, 7]
     ),
     "lag": lambda: lag_figure(LAGS),
     "spectrum": lambda: spectrum_figure(
-        [row | {"plugin": 1.5, "noise_edge": 0.1, "low": 0.0, "high": 1.0} for row in SPECTRUM], edge_title="null"
+        [row | {"plugin": 1.5, "low": 0.0, "p_value": 0.3, "significant": row["axis"] == 1} for row in SPECTRUM]
     ),
     "plain spectrum": lambda: spectrum_figure(SPECTRUM),
     "map": lambda: map_figure(
@@ -71,7 +71,7 @@ FIGURES = {
     "layers": lambda: layers_figure(VALUES, title=HOSTILE),
     "compare": lambda: compare_figure(
         [
-            {"run": r, "encoding": e, "stress_scaled": s, "low": s, "high": None if s is None else 1.0}
+            {"run": r, "encoding": e, "alignment": s, "low": s, "high": None if s is None else 1.0}
             for r in (HOSTILE, "b")
             for e, s in (("rope", 0.5), ("nope", None))
         ]
@@ -108,11 +108,11 @@ def test_a_spec_has_no_colour_of_its_own_but_scales(name: str) -> None:
 
 def test_the_scorecard_is_sorted_and_says_what_is_undefined(tmp_path: Path) -> None:
     figure = FIGURES["scorecard"]()
-    assert [row["encoding"] for row in figure.table] == ["rope", HOSTILE, "nope"]
+    assert [row["encoding"] for row in figure.table] == [HOSTILE, "rope", "nope"]
     draw(figure, tmp_path / "s.svg")
     svg = (tmp_path / "s.svg").read_text()
     assert svg.count(">undefined<") == 1
-    assert ">noise ceiling<" in svg
+    assert ">other half<" in svg
     rising = scorecard_figure(
         [{"name": "a", "pearson": 0.2}, {"name": "b", "pearson": 0.9}, {"name": "c", "pearson": None}], score="pearson"
     )
@@ -143,7 +143,7 @@ def test_the_map_has_one_unit_on_both_axes() -> None:
 def test_undefined_cells_of_the_heat_map_are_grey(tmp_path: Path) -> None:
     draw(layers_figure(VALUES, title="a & <b>"), tmp_path / "h.svg")
     svg = (tmp_path / "h.svg").read_text()
-    found = re.findall(r'aria-label="head: (\d); layer: (\d); scaled stress: ([^"]+)"[^>]*fill="([^"]+)"', svg)
+    found = re.findall(r'aria-label="head: (\d); layer: (\d); alignment: ([^"]+)"[^>]*fill="([^"]+)"', svg)
     numbers = {(int(layer), int(head)): float(value) for head, layer, value, _ in found if value != "null"}
     assert numbers == {cell: value for cell, value in np.ndenumerate(VALUES) if np.isfinite(value)}
     colours = {(int(layer), int(head)): fill for head, layer, _, fill in found}  # the last drawn is on top

@@ -44,10 +44,10 @@ def spectrum_figure(rows: Sequence[Row], *, caption: str = "") -> Figure:
     if known(drawn, "low"):
         bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=3, opacity=0.4)
         layers.append(bars.encode(y=alt.Y("low:Q", title=_Y_TITLE), y2="high:Q"))
-    own = base.transform_calculate(series="'eigenvalue'")
-    for tested, is_filled in (("datum.significant !== false", True), ("datum.significant === false", False)):
-        points = own.transform_filter(tested).mark_point(filled=is_filled, size=34, opacity=1)
-        layers.append(points.encode(y=alt.Y("eigenvalue:Q", title=_Y_TITLE), color=colour, tooltip=tooltip))
+    # Pale where an axis was tested and is not more than noise.
+    opacity = alt.condition("datum.significant === false", alt.value(0.35), alt.value(1))
+    own = base.transform_calculate(series="'eigenvalue'").mark_point(filled=True, size=34)
+    layers.append(own.encode(y=alt.Y("eigenvalue:Q", title=_Y_TITLE), color=colour, opacity=opacity, tooltip=tooltip))
     if has_plugin:
         layers.append(
             base.transform_calculate(series="'plug-in'")
