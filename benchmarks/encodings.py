@@ -15,7 +15,7 @@ from posgeom.encodings.base import Encoding
 from posgeom.encodings.rope import rope
 from posgeom.geometry.distance_matrix import DistanceMatrix
 from posgeom.geometry.euclidean import euclidean_distances
-from posgeom.inference.scorecard import stress
+from posgeom.inference.scoring import stress
 from posgeom.scores.effective_rank import encoding_effective_rank
 
 N_POSITIONS, N_DIMS = 8192, 256

@@ -241,7 +241,7 @@ def test_null_corpora_are_counted_where_they_are_asked_for(tmp_path: Path) -> No
     assert noted(few, "Null corpora are not used: that takes 3 of them, and 2 were counted")
     for fixed in ({"null_replicates": 5}, {"null_kind": "rotate"}):
         with pytest.raises(pg.PosgeomError, match=f"{next(iter(fixed))} was fixed"):
-            pg.analyze(sound.counts, **fixed)  # type: ignore[arg-type]
+            pg.analyze(sound.counts, **fixed)
 
 
 FEW = [" ".join(f"w{w}" for w in row) for row in np.random.default_rng(1).integers(0, 4, (40, 6))]
@@ -311,8 +311,8 @@ def test_half_the_squared_distance_changes_no_free_score() -> None:
             assert (a.low, a.high) == pytest.approx((b.low, b.high), rel=1e-6)
     assert plain.depth_curve is not None
     assert half.depth_curve is not None
-    a, b = (curve.points[0].mean_squared.value or 0 for curve in (half.depth_curve, plain.depth_curve))
-    assert a == pytest.approx(b / 2)
+    of_half, of_all = (curve.points[0].mean_squared.value or 0 for curve in (half.depth_curve, plain.depth_curve))
+    assert of_half == pytest.approx(of_all / 2)
 
 
 def test_a_stress_beyond_double_precision_has_no_interval() -> None:

@@ -60,7 +60,8 @@ from posgeom.inference.depth_curve import DepthCurve, DepthPoint, depth_curve
 from posgeom.inference.jackknife import Estimate, Interval, jackknife
 from posgeom.inference.mean_distance import mean_squared_distance, noise_share
 from posgeom.inference.null_corpora import OrderBeyondLengths, order_beyond_lengths
-from posgeom.inference.scorecard import EncodingScores, Scorecard, alignment, score, scorecard, stress
+from posgeom.inference.scorecard import EncodingScores, Scorecard, score, scorecard
+from posgeom.inference.scoring import alignment, stress
 from posgeom.inference.significance import Axis, Significance, significance
 from posgeom.models.by_hand import ByHand
 from posgeom.models.family import Family

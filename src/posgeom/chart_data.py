@@ -10,7 +10,7 @@ from posgeom.encodings.registry import SCHEMES, build_encoding
 from posgeom.errors import EncodingError
 from posgeom.geometry.blocks import block_edges, block_means
 from posgeom.geometry.distance_matrix import upper_pairs
-from posgeom.inference.scorecard import corpus_scores
+from posgeom.inference.scoring import corpus_scores
 from posgeom.progress import ProgressHook, silent
 from posgeom.results import Analysis
 from posgeom.scores.density import pair_density

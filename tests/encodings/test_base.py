@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from posgeom.scores.scorecard import score
 
 from posgeom.encodings.base import Encoding, LagEncoding, PointEncoding
 from posgeom.encodings.random import random
@@ -8,6 +7,7 @@ from posgeom.encodings.rope import rope
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.errors import EncodingError, PosgeomError
 from posgeom.geometry.build import geometry
+from posgeom.inference.scorecard import score
 from posgeom.studies.synthetic import synthetic
 
 

@@ -2,7 +2,6 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from posgeom.scores.scorecard import score
 
 from posgeom.encodings.alibi import alibi, alibi_bias, alibi_slopes
 from posgeom.encodings.base import Encoding
@@ -14,6 +13,7 @@ from posgeom.encodings.xpos import xpos
 from posgeom.errors import EncodingError
 from posgeom.geometry.build import geometry
 from posgeom.geometry.mds import spectrum_of
+from posgeom.inference.scorecard import score
 from posgeom.studies.synthetic import synthetic
 
 Form = Literal["linear", "kernel", "mds"]

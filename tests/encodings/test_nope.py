@@ -1,8 +1,8 @@
 import numpy as np
-from posgeom.scores.scorecard import score
 
 from posgeom.encodings.nope import nope
 from posgeom.geometry.build import geometry
+from posgeom.inference.scorecard import score
 from posgeom.studies.synthetic import synthetic
 
 

@@ -14,7 +14,8 @@ from posgeom.geometry.build import geometry
 from posgeom.geometry.distance_matrix import DistanceMatrix
 from posgeom.geometry.mds import double_centre
 from posgeom.inference.alignment import Norm, targets_of, why_undefined
-from posgeom.inference.scorecard import alignment, corpus_scores, scorecard
+from posgeom.inference.scorecard import scorecard
+from posgeom.inference.scoring import alignment, corpus_scores
 from posgeom.simulation.scenarios import expected_roots
 from posgeom.studies.synthetic import sample_counts
 from tests.inference.helpers import N, corpus, drifting, flat

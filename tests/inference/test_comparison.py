@@ -38,6 +38,7 @@ def test_only_alignment_says_which_is_more_faithful() -> None:
         if score != "alignment":
             assert found is None
             continue
+        assert found is not None
         assert found == pytest.approx(student.cdf(-0.15 / (SHIFT.std(ddof=1) / np.sqrt(10)), 9))
         assert difference(high, low, score, 0.95).confidence == pytest.approx(1 - found)
 

@@ -14,7 +14,8 @@ from posgeom.geometry.build import Geometry, geometry
 from posgeom.inference.comparison import BETTER
 from posgeom.inference.fields import FIELDS
 from posgeom.inference.jackknife import Interval
-from posgeom.inference.scorecard import Scorecard, alignment, score, scorecard, stress
+from posgeom.inference.scorecard import Scorecard, score, scorecard
+from posgeom.inference.scoring import alignment, stress
 from posgeom.studies.synthetic import sample_counts, synthetic
 
 
@@ -199,7 +200,7 @@ def test_a_fit_to_another_corpus_is_scored_as_it_is(shape: Geometry) -> None:
 def test_beyond_many_positions_what_is_fitted_has_no_interval(
     shape: Geometry, card: Scorecard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("posgeom.inference.scorecard.MAX_REFITTED_POSITIONS", 31)
+    monkeypatch.setattr("posgeom.inference.scoring.MAX_REFITTED_POSITIONS", 31)
     found = scorecard([alibi(32), mds(shape, 8, rank=2)], shape)
     assert found["mds"].alignment == card["mds"].alignment
     assert found["mds"].intervals == {}

@@ -98,11 +98,14 @@ def test_eigenvalues_without_noise() -> None:
     """The corrected ones are nearer to the truth than the observed ones, which noise pushes up."""
     truth = drifting(by=0.2)
     known = np.linalg.svd(np.sqrt(truth) - np.sqrt(truth).mean(axis=0), compute_uv=False)[0] ** 2
-    observed, corrected, held = [], [], 0
+    observed: list[float] = []
+    corrected: list[float] = []
+    held = 0
     for seed in range(60):
         counts = sample_counts(truth, np.full(N, 4000), n_folds=8, rng=np.random.default_rng(seed))
         axis = axes_of(geometry(counts)).axes[0]
         observed.append(axis.eigenvalue)
+        assert axis.corrected.value is not None
         corrected.append(axis.corrected.value)
         interval = axis.corrected.interval(0.95)
         assert interval is not None

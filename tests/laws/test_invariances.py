@@ -11,7 +11,7 @@ from posgeom.counts.position_counts import PositionCounts
 from posgeom.geometry.build import geometry
 from posgeom.geometry.distance_matrix import DistanceMatrix
 from posgeom.geometry.euclidean import euclidean_distances
-from posgeom.inference.scorecard import stress
+from posgeom.inference.scoring import stress
 from tests.conftest import make_counts
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -10,11 +10,11 @@ from posgeom.encodings.registry import build_encoding
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.errors import CheckpointError, EncodingError
 from posgeom.geometry.build import Geometry, geometry
+from posgeom.inference.scoring import stress
 from posgeom.models.by_hand import ByHand
 from posgeom.models.layers import frequencies_of, layer_scores
 from posgeom.models.model import open_model
 from posgeom.report.layers import heat_map, layers_document
-from posgeom.scores.stress import stress
 from tests.conftest import make_counts
 from tests.models.raw import bert_tensors, save_bert
 
@@ -50,7 +50,8 @@ def test_rows_are_what_they_say(tmp_path: Path, shape: Geometry) -> None:
                 wanted = slow(tensors, layer, head, points, shape)
                 assert analysis.row(layer, head).stress_scaled == pytest.approx(wanted)
     assert [len(row) for row in heat_map(analysis)] == [4, 4]
-    assert heat_map(analysis)[1][2] == analysis.row(1, 2).stress_scaled
+    assert heat_map(analysis)[1][2] == analysis.row(1, 2).alignment
+    assert heat_map(analysis, "stress_scaled")[1][2] == analysis.row(1, 2).stress_scaled
     document = layers_document(analysis)
     assert (document["kernels"], document["kernel_content"], len(document["rows"])) == ([], None, 20)
     with pytest.raises(KeyError):

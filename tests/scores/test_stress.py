@@ -4,7 +4,7 @@ import pytest
 from posgeom.encodings.base import PointEncoding
 from posgeom.errors import GeometryError
 from posgeom.geometry.distance_matrix import DistanceMatrix
-from posgeom.inference.scorecard import stress
+from posgeom.inference.scoring import stress
 from posgeom.scores.stress import stress_of_pairs
 
 

@@ -50,24 +50,10 @@ def held_out(
     errors: bool,
     progress: ProgressHook = silent,
 ) -> NDArray[np.float64]:
-    """Scores of what one half gives against the other half.
+    """Scores of what one half gives against the other half, with all folds, then without each.
 
-    Parameters
-    ----------
-    fits : sequence of callable
-    geometry : Geometry
-    products : FoldProducts
-        Of the geometry.
-    norms : sequence of float
-        |B| with all folds, then without each.
-    errors : bool
-        Whether to leave folds out; otherwise those values are NaN.
-    progress : callable
-
-    Returns
-    -------
-    ndarray of float, shape (1 + n_folds, n_fields, n_fits)
-        With all folds, then without each; NaN where a half would have fewer than two folds.
+    The norms |B| are given in the same order. Shape (1 + n_folds, n_fields, n_fits); NaN where a half would have fewer
+    than two folds, and without folds left out where no errors are wanted.
     """
     splits = [(s.a, s.b) for s in balanced_splits(list(range(products.n)), HELD_OUT_SPLITS, geometry.seed)]
     shape = (1 + products.n, len(FIELDS), len(fits))

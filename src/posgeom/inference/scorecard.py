@@ -5,27 +5,23 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from posgeom.encodings.base import Encoding, PointEncoding
+from posgeom.encodings.base import Encoding
 from posgeom.errors import GeometryError
 from posgeom.geometry.build import Geometry
-from posgeom.geometry.distance_matrix import DistanceMatrix
-from posgeom.geometry.mds import double_centre
 from posgeom.html_table import html_table
-from posgeom.inference.alignment import targets_of, why_undefined
+from posgeom.inference.alignment import why_undefined
 from posgeom.inference.comparison import Difference, RunScore, difference
-from posgeom.inference.fields import FIELDS, EncodingPairs, Target
-from posgeom.inference.held_out import fit_of, held_out, other_half
+from posgeom.inference.fields import FIELDS, EncodingPairs
 from posgeom.inference.jackknife import Interval, Replicates
-from posgeom.policies import ENOUGH_FOLDS, LEVEL, MAX_REFITTED_POSITIONS
+from posgeom.inference.scoring import all_replicates, intervals_of, values_of
+from posgeom.policies import ENOUGH_FOLDS, LEVEL
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.effective_rank import encoding_effective_rank
 from posgeom.scores.monotonicity import monotonicity
 from posgeom.scores.separation import minimum_separation
 from posgeom.scores.stress import paired_distances
-
-StressKind = Literal["raw", "scaled", "stress_1"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,76 +227,24 @@ def scorecard(
         pairs.append(EncodingPairs.of(distances))
         rows.append(_without_corpus(encoding, geometry, distances))
     progress("scoring", len(chosen), len(chosen))
-    found, ceiling = _replicates(chosen, pairs, geometry, undefined, errors=errors, progress=progress)
+    found, ceiling = all_replicates(chosen, pairs, geometry, undefined, errors=errors, progress=progress)
     for k, of_one in enumerate(found):
-        intervals = _intervals(of_one, level if errors else None)
-        rows[k] = replace(rows[k], intervals=intervals, **_values(of_one))
+        intervals = intervals_of(of_one, level if errors else None)
+        rows[k] = replace(rows[k], intervals=intervals, **values_of(of_one))
     card = Scorecard(
         tuple(rows), geometry.estimator, int(geometry.positions.size), depth=geometry.depth, undefined=undefined
     )
     if ceiling is not None:
-        card = replace(card, ceiling=_values(ceiling))
+        card = replace(card, ceiling=values_of(ceiling))
     if not errors or geometry.products is None:
         return card
     return replace(
         card,
         level=level,
         n_folds=geometry.products.n,
-        ceiling_intervals={} if ceiling is None else _intervals(ceiling, level),
+        ceiling_intervals={} if ceiling is None else intervals_of(ceiling, level),
         replicates=tuple(tuple(one) for one in found),
     )
-
-
-def replicates_of(encodings: Sequence[Encoding], geometry: Geometry, *, errors: bool) -> list[dict[str, Replicates]]:
-    """For each encoding its scores that rest on the corpus, by name, with all folds and (or NaN) without each."""
-    pairs = [EncodingPairs.of(paired_distances(encoding, geometry)[0]) for encoding in encodings]
-    errors = errors and geometry.products is not None and geometry.products.n >= ENOUGH_FOLDS
-    found, _ = _replicates(encodings, pairs, geometry, why_undefined(geometry), errors=errors, with_ceiling=False)
-    return [dict(zip(FIELDS, one, strict=True)) for one in found]
-
-
-def _replicates(
-    encodings: Sequence[Encoding],
-    pairs: Sequence[EncodingPairs],
-    geometry: Geometry,
-    undefined: str | None,
-    *,
-    errors: bool,
-    progress: ProgressHook = silent,
-    with_ceiling: bool = True,
-) -> tuple[list[list[Replicates]], list[Replicates] | None]:
-    """For each encoding all of `FIELDS`, with all folds and without each; and those of the other half of the corpus."""
-    targets = targets_of(geometry, undefined, errors=errors, progress=progress)
-    products = geometry.products
-    scores = [np.stack([one.against(target) for target in targets]) for one in pairs]
-    ceiling = None
-    fitted = [k for k, encoding in enumerate(encodings) if encoding.is_fitted_to(geometry)]
-    if products is not None and products.n >= ENOUGH_FOLDS:
-        fits = [fit_of(encodings[k], geometry.positions) for k in fitted] + [other_half] * with_ceiling
-        refitted = errors and products.m <= MAX_REFITTED_POSITIONS
-        norms = [target.norm for target in targets]
-        values = held_out(fits, geometry, products, norms, errors=refitted, progress=progress)
-        for column, k in enumerate(fitted):
-            scores[k] = values[:, :, column]
-        if with_ceiling:
-            ceiling = _by_field(values[:, :, -1])
-    return [_by_field(one) for one in scores], ceiling
-
-
-def _by_field(values: NDArray[np.float64]) -> list[Replicates]:
-    """Replicates of each field, from values of shape (1 + n_folds, n_fields)."""
-    return [Replicates(float(column[0]), column[1:]) for column in values.T]
-
-
-def _values(found: Sequence[Replicates]) -> dict[str, Any]:
-    """Values by name; None where undefined."""
-    return {name: one.estimate.value for name, one in zip(FIELDS, found, strict=True)}
-
-
-def _intervals(found: Sequence[Replicates], level: float | None) -> dict[str, Interval]:
-    """Intervals by name, of the fields that have one."""
-    intervals = {name: one.estimate.interval(level) for name, one in zip(FIELDS, found, strict=True)}
-    return {name: interval for name, interval in intervals.items() if interval is not None}
 
 
 def score(encoding: Encoding, geometry: Geometry) -> EncodingScores:
@@ -316,71 +260,6 @@ def score(encoding: Encoding, geometry: Geometry) -> EncodingScores:
     EncodingScores
     """
     return scorecard(encoding, geometry, level=None).rows[0]
-
-
-def alignment(encoding: Encoding | ArrayLike, geometry: Geometry | DistanceMatrix) -> float | None:
-    """Alignment of an encoding with a geometry, as a scorecard has it: the cosine between the two.
-
-    A = <B_P, B> / (|B_P| |B|), with B = -1/2 J D^2 J; linear centred kernel alignment (Cortes et al. 2012). Against a
-    cross-validated geometry it is free of the bias of noise. A higher alignment is a more faithful geometry, not a
-    better model.
-
-    Parameters
-    ----------
-    encoding : Encoding or array_like, shape (n, d)
-    geometry : Geometry or DistanceMatrix
-
-    Returns
-    -------
-    float or None
-        At most 1, but for the noise of an estimate. None where it is undefined: no axis of the geometry is more than
-        noise, or the encoding has all its positions at one point.
-    """
-    return corpus_scores(encoding, geometry)["alignment"]
-
-
-def stress(
-    encoding: Encoding | ArrayLike, geometry: Geometry | DistanceMatrix, kind: StressKind = "raw"
-) -> float | None:
-    """Stress of an encoding against a geometry, as a scorecard has it.
-
-    A lower stress is a more faithful geometry, not a better model.
-
-    Parameters
-    ----------
-    encoding : Encoding or array_like, shape (n, d)
-    geometry : Geometry or DistanceMatrix
-    kind : {"raw", "scaled", "stress_1"}
-        See `Stress`.
-
-    Returns
-    -------
-    float or None
-        None where it is undefined: an all-zero geometry, or for the last two an all-zero encoding.
-
-    Raises
-    ------
-    GeometryError
-        When `kind` is none of these.
-    """
-    if kind not in _KINDS:
-        raise GeometryError(f"stress kind {kind!r}: expected one of {', '.join(_KINDS)}")
-    return corpus_scores(encoding, geometry)[_KINDS[kind]]
-
-
-_KINDS = {"raw": "stress_raw", "scaled": "stress_scaled", "stress_1": "stress_1"}
-
-
-def corpus_scores(encoding: Encoding | ArrayLike, geometry: Geometry | DistanceMatrix) -> dict[str, float | None]:
-    """The scores of an encoding that rest on the corpus, by name, without errors; None where undefined."""
-    scheme = encoding if isinstance(encoding, Encoding) else PointEncoding("given", encoding)
-    if isinstance(geometry, Geometry):
-        (found,) = replicates_of([scheme], geometry, errors=False)
-        return _values(list(found.values()))
-    distances, target = paired_distances(scheme, geometry)
-    centred = double_centre(target.squared)
-    values = EncodingPairs.of(distances).against(Target.of(centred, float(np.linalg.norm(centred)), target.pairs))
-    return _values([Replicates(float(value), np.empty(0)) for value in values])
 
 
 _UNDEFINED: dict[str, Any] = dict.fromkeys(FIELDS)

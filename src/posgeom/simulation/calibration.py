@@ -27,7 +27,8 @@ from posgeom.geometry.mds import double_centre
 from posgeom.inference.depth_curve import depth_curve
 from posgeom.inference.jackknife import Estimate
 from posgeom.inference.mean_distance import mean_squared_distance, noise_share
-from posgeom.inference.scorecard import Scorecard, corpus_scores, scorecard
+from posgeom.inference.scorecard import Scorecard, scorecard
+from posgeom.inference.scoring import corpus_scores
 from posgeom.inference.significance import significance
 from posgeom.policies import ALPHA, LEVEL
 from posgeom.progress import ProgressHook, silent

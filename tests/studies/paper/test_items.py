@@ -17,6 +17,7 @@ from posgeom.studies.paper.fig8 import fig8
 from posgeom.studies.paper.inputs import IMDB, SST2, Corpus, Inputs, open_inputs
 from posgeom.studies.paper.items import ITEMS, chosen_items, needs_of, reproduce
 from posgeom.studies.paper.result import Estimate, ItemResult, Row, SoundRow, Verdict
+from posgeom.studies.paper.stresses import stress_of
 from posgeom.studies.paper.table4 import table4
 
 
@@ -216,13 +217,16 @@ def test_table4_on_the_papers_corpora(papers: Inputs) -> None:
         assert value_of(item, quantity) == pytest.approx(expected, abs=digits), quantity
     check_document(item)
     assert not {row.verdict for row in item.rows} & {Verdict.DIFFERS, Verdict.OTHER_INPUT, Verdict.NOT_RUN}
-    for title, sinusoidal, alibi in (("SST-2", 0.2281, 0.2982), ("IMDB", 0.0401, 0.3102)):
-        for name, expected in (("sinusoidal", sinusoidal), ("ALiBi", alibi)):
-            row = sound_of(item, f"{title}: scaled stress, {name}")
-            assert value(row.plugin) == pytest.approx(expected, abs=5e-5)
+    for what, sinusoidal, alibi in ((SST2, 0.2281, 0.2982), (IMDB, 0.0401, 0.3102)):
+        for name, spec, expected in (("sinusoidal", "sinusoidal", sinusoidal), ("ALiBi", "alibi", alibi)):
+            assert stress_of(spec, papers.corpora[what.key].paper, 768, 0).scaled == pytest.approx(expected, abs=5e-5)
+            row = sound_of(item, f"{what.title}: alignment, {name}")
             assert row.sound is not None
             assert row.sound.kind == "jackknife"
-    assert "on IMDB the fixed encoding nearest to the plug-in distances is random" in item.change
+    for name, expected in (("ALiBi", 0.490), ("sinusoidal", 0.416), ("MDS", 0.984)):
+        assert value(sound_of(item, f"IMDB: alignment, {name}").sound) == pytest.approx(expected, abs=1e-3)
+    assert "on IMDB the fixed encoding that has most of the plug-in geometry is random" in item.change
+    assert "of the cross-validated one ALiBi" in item.change
 
 
 def test_fig4_on_the_papers_corpora(papers: Inputs) -> None:
@@ -266,5 +270,5 @@ def test_an_albert_of_another_size(papers: Inputs, data_dir: Path) -> None:
     item = fig8(inputs)
     assert item.status == "partly run"
     assert value_of(item, "mean over layers") > 1
-    assert sound_of(item, "scaled stress, pretrained, P its own table").sound is not None
+    assert sound_of(item, "alignment, pretrained, P its own table").sound is not None
     assert any("12 layers" in entry.reason for entry in item.missing)

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from posgeom.scores.scorecard import scorecard
 
 from posgeom.encodings.mds import mds
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.geometry.build import geometry
 from posgeom.geometry.distance_matrix import DistanceMatrix
-from posgeom.studies.paper.sound import PEARSON, STRESS, sound_scores, sound_statistic
+from posgeom.inference.scorecard import scorecard
+from posgeom.studies.paper.sound import ALIGNMENT, PEARSON, scores_of, sound_statistic
 from posgeom.studies.synthetic import sample_counts, synthetic
 
 
@@ -16,13 +16,13 @@ def mean_squared(distances: DistanceMatrix) -> float:
     return distances.mean_squared
 
 
-@pytest.mark.parametrize("score", [STRESS, PEARSON])
+@pytest.mark.parametrize("score", [ALIGNMENT, PEARSON])
 def test_they_are_those_of_the_scorecard(score: str) -> None:
     shape = geometry(synthetic(12, 30, 1000).counts)
     encodings = [sinusoidal(12, 8), mds(shape, rank=2)]
     card = scorecard(encodings, shape)
     for estimate, plain, row in zip(
-        sound_scores(encodings, shape, score), sound_scores(encodings, shape, score, intervals=False), card, strict=True
+        scores_of(encodings, shape, score), scores_of(encodings, shape, score, intervals=False), card, strict=True
     ):
         assert estimate is not None
         assert plain is not None
@@ -34,7 +34,7 @@ def test_they_are_those_of_the_scorecard(score: str) -> None:
 
 def test_with_too_few_folds_there_are_no_intervals() -> None:
     shape = geometry(synthetic(8, 12, 400, n_folds=2).counts)
-    (estimate,) = sound_scores([sinusoidal(8, 8)], shape)
+    (estimate,) = scores_of([sinusoidal(8, 8)], shape, PEARSON)
     assert estimate is not None
     assert (estimate.low, estimate.kind) == (None, "exact")
     statistic = sound_statistic(mean_squared, shape)

@@ -9,7 +9,7 @@ from posgeom.geometry.build import Geometry
 from posgeom.geometry.distance_matrix import DistanceMatrix
 from posgeom.inference.jackknife import Estimate as Known
 from posgeom.inference.jackknife import jackknife
-from posgeom.inference.scorecard import replicates_of
+from posgeom.inference.scoring import replicates_of
 from posgeom.policies import ENOUGH_FOLDS, LEVEL
 from posgeom.studies.paper.result import Estimate
 
