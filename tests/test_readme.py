@@ -84,16 +84,19 @@ def test_python(workplace: Path) -> None:
 
 
 def test_the_table_of_figures(imdb: PositionCounts) -> None:
-    rows = re.findall(r"^\| ([^|]+) \| ([\d.]+) \| ([\d.]+) \|$", README, re.MULTILINE)
-    assert len(rows) == 4
-    plugin, sound = (analyze(imdb, estimator=e, ranks=[]) for e in ESTIMATORS)
+    rows = re.findall(r"^\| ([^|]+) \| ([\d.]*) ?\| ([\d.]+)(?: \[([\d.]+), ([\d.]+)\])? \|$", README, re.MULTILINE)
+    assert len(rows) == 5
+    plugin, sound = (analyze(imdb, estimator=e, ranks=[3]) for e in ESTIMATORS)
     full_depth = sound.geometry.crossval_full_depth
     assert full_depth is not None
-    computed = {"mean squared distance, full depth": (plugin.geometry.distances.mean_squared, full_depth.mean_squared)}
-    for label, name in (("Gaussian random encoding", "random"), ("sinusoidal", "sinusoidal"), ("ALiBi", "alibi")):
-        scores = [a.scorecard[name].stress_scaled for a in (plugin, sound)]
-        assert scores[0] is not None
-        assert scores[1] is not None
-        computed[f"scaled stress, {label}"] = (scores[0], scores[1])
-    for label, left, right in rows:
-        assert (left, right) == tuple(f"{value:.3f}" for value in computed[label]), label
+    label, *means, low, high = rows[0]
+    known = (plugin.geometry.distances.mean_squared, full_depth.mean_squared)
+    assert (label, means) == ("mean squared distance, full depth", [f"{value:.3f}" for value in known])
+    names = ("random", "sinusoidal", "alibi", "mds:rank=3")
+    for name, (label, left, right, low, high) in zip(names, rows[1:], strict=True):
+        assert label.startswith("alignment, ")
+        row, interval = sound.scorecard[name], sound.scorecard[name].intervals["alignment"]
+        if left:
+            assert left == f"{plugin.scorecard[name].alignment:.3f}", label
+        assert right == f"{row.alignment:.3f}", label
+        assert (low, high) == (f"{interval.low:.3f}".lstrip("0"), f"{interval.high:.3f}".lstrip("0")), label

@@ -39,7 +39,8 @@ def test_counts_are_the_same(run: Run, stored: list[tuple[str, Path]], tmp_path:
 
 def test_prefix_and_pattern(run: Run, stored: list[tuple[str, Path]]) -> None:
     done = run("count", "s3://corpus/dir/", "s3://corpus/*/c*", "-o", "c.parquet")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert done.stderr.startswith("note: Copies: 100% of the documents have a text that another has too")
     assert "900 documents" in done.stdout
 
 

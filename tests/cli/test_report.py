@@ -66,7 +66,7 @@ def test_layers(run: Run, corpus: Path, tmp_path: Path) -> None:
         cells = list(csv.DictReader(stream))
     rows = json.loads((tmp_path / "out" / "layers.json").read_text())["rows"]
     scores = {
-        (r["layer"], r["head"]): r["stress_scaled"] for r in rows if r["weights"] == "trained" and r["head"] is not None
+        (r["layer"], r["head"]): r["alignment"] for r in rows if r["weights"] == "trained" and r["head"] is not None
     }
     assert {(int(c["layer"]), int(c["head"])): float(c["value"]) for c in cells} == scores
     assert run("plot", "layers", "out", "-o", "heat.png").returncode == 0

