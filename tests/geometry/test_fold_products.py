@@ -56,7 +56,8 @@ def test_they_agree_with_loops_over_cells(
     kept: bool, empty: bool, depth: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not kept:  # two rows at a time
-        monkeypatch.setattr(module, "_KEPT_BYTES", 8 * 3 * 5 * 2)
+        monkeypatch.setattr(module, "_most_kept", lambda: 0)
+        monkeypatch.setattr(module, "_BLOCK_BYTES", 8 * 3 * 5 * 2)
     dense, groups = dense_counts(empty=empty), [(0, 2), (1,), (3,)]
     found = fold_products(make_counts(dense, vocab_size=VOCAB), np.arange(5), groups, depth, scale=0.5)
     slow = slow_products(dense, groups, depth) / 2

@@ -82,7 +82,7 @@ def test_the_stored_study_has_every_scenario() -> None:
 
 
 def test_what_the_stored_study_must_show() -> None:
-    """Alignment, its difference and mean d^2 cover 92 %, or less by sampling error alone, where structure is measurable.
+    """Alignment, its difference and mean d^2 cover 92 %, but for sampling error, where structure is measurable.
 
     That is where it is found in nine corpora of ten, and no assumption is broken.
     """

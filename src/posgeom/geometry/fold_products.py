@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import GeometryError
 from posgeom.geometry.crossval import square_roots, squared_distances, total_of, uniform_roots
+from posgeom.geometry.distance_matrix import physical_memory
 from posgeom.geometry.gram import cross_gram
 from posgeom.policies import FEWEST_TO_TEST, MAX_FOLD_GROUPS, SHALLOW_GROUP
 from posgeom.threads import thread_map
 
-_KEPT_BYTES = 1 << 28
-"""Products that take up to this much memory are kept; larger ones are made again, a few rows at a time."""
+_BLOCK_BYTES, _SHARE_OF_MEMORY = 1 << 28, 12
+"""Products that take up to this share of the memory are kept; larger ones are made anew, in blocks of rows."""
 
 
 def choose_fold_groups(counts: PositionCounts, shallowest: int) -> tuple[tuple[int, ...], ...]:
@@ -117,7 +118,7 @@ class FoldProducts:
         total = sum((self.roots[f] for f in chosen[1:]), self.roots[chosen[0]])
         gram = cross_gram(total, total)
         for f in chosen:
-            gram -= cross_gram(self.roots[f], self.roots[f])
+            gram -= self._of_itself(f)
         gram *= self.scale / (len(chosen) * (len(chosen) - 1))
         rows = self.row_of_position
         gram = ((gram + gram.T) / 2)[np.ix_(rows, rows)]
@@ -131,9 +132,22 @@ class FoldProducts:
     @cached_property
     def _kept(self) -> NDArray[np.float64] | None:
         """B_fg of every pair, shape (n_pairs, m, m); None where that is too large to keep."""
-        if 8 * len(self.pairs) * self.m**2 > _KEPT_BYTES:
+        if 8 * len(self.pairs) * self.m**2 > _most_kept():
             return None
         return self._rows(np.arange(self.m))
+
+    @cached_property
+    def _selves(self) -> dict[int, NDArray[np.float64]]:
+        return {}
+
+    def _of_itself(self, group: int) -> NDArray[np.float64]:
+        """R_f R_f^T of one group, which every estimate without pairs needs; kept where all of them may be."""
+        if group in self._selves:
+            return self._selves[group]
+        gram = cross_gram(self.roots[group], self.roots[group])
+        if self.n * gram.nbytes <= _most_kept():
+            self._selves[group] = gram
+        return gram
 
     def _rows(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Some rows of B_fg of every pair, shape (n_pairs, k, m)."""
@@ -159,7 +173,7 @@ class FoldProducts:
         if self._kept is not None:
             yield slice(0, self.m), self._kept
             return
-        step = max(1, _KEPT_BYTES // (8 * len(self.pairs) * self.m))
+        step = max(1, _BLOCK_BYTES // (8 * len(self.pairs) * self.m))
         for start in range(0, self.m, step):
             part = slice(start, min(start + step, self.m))
             yield part, self._rows(np.arange(part.start, part.stop))
@@ -182,6 +196,10 @@ class FoldProducts:
             flat = block.reshape(n, -1)
             out += flat @ flat.T
         return out
+
+
+def _most_kept() -> int:
+    return physical_memory() // _SHARE_OF_MEMORY
 
 
 def fold_products(
