@@ -66,7 +66,7 @@ def test_files(tmp_path: Path) -> None:
         ("rope:scaling=yarn", r"scaling=yarn needs factor \(a number\)"),
         ("rope:scaling=linear,factor=2,beta_fast=3", r"no option 'beta_fast' here; known: .*factor \(a number\)$"),
         ("rope:factor=2", "no option 'factor' here"),
-        ("rope:scaling=cubic", "scaling is 'cubic', expected linear or dynamic or yarn or longrope or llama3"),
+        ("rope:scaling=cubic", "scaling is 'cubic', expected linear or dynamic or alpha or yarn or longrope"),
         ("rope:scaling=yarn,factor=2,original_length=9,truncate=no", "truncate is 'no', expected true or false"),
         ("kerple:r1=1:x", "r1 is '1:x', expected numbers separated by :"),
         ("t5", r"t5 needs table \(a file\)"),
