@@ -12,6 +12,7 @@ from posgeom.messages import shown, shown_list
 from posgeom.models.files import Files, HubFiles, LocalFiles, check_name
 from posgeom.models.json_files import read_object
 from posgeom.models.pickle_file import PICKLE_SUFFIXES, PickleFile
+from posgeom.models.quantised import FLOATS, PACKED, scaled
 from posgeom.models.safetensors_file import SafetensorsFile, TensorEntry
 
 WRAPPERS = frozenset({"_orig_mod", "module", "model", "transformer", "base_model", "language_model"})
@@ -104,6 +105,13 @@ class Checkpoint:
     def locate(self, name: str, prefixes: Iterable[str] = ()) -> str:
         """As `find`, of a tensor that must be there."""
         found = self.find(name, prefixes)
+        stem = name.removesuffix("weight")
+        for end in PACKED if found is None and stem != name else ():
+            if (packed := self.find(stem + end, prefixes)) is not None:
+                raise CheckpointError(
+                    f"{shown(self.name)} has {shown(packed)} for {shown(name)}, packed integers, which are not read: "
+                    "use the checkpoint before quantisation"
+                )
         if found is None:
             raise CheckpointError(
                 f"{shown(self.name)} has no tensor {shown(name)}, which its model_type promises; it has "
@@ -135,9 +143,11 @@ class Checkpoint:
                 f"{shown(store.path)}: tensor {shown(name)} has shape {entry.shape}, no values: a sharded optimizer "
                 "keeps them elsewhere; save a gathered checkpoint"
             )
-        if entry.dtype == "BOOL" or not entry.shape:
+        if entry.dtype == "BOOL" or (not entry.shape and entry.dtype not in FLOATS):
             raise CheckpointError(f"{shown(store.path)}: tensor {shown(name)} is no array of real numbers")
         array = store.read(name, rows).astype(np.float64)
+        if entry.dtype not in FLOATS:
+            array = scaled(shown(store.path), name, entry.dtype, array, rows, self._files, self.read)
         if not (np.abs(array) <= LARGEST_WEIGHT).all():  # NaN is not below it either
             raise CheckpointError(
                 f"{shown(store.path)}: tensor {shown(name)} holds a number that is not finite or beyond "

@@ -13,6 +13,10 @@ from posgeom.models.family import PositionTable
 from posgeom.models.query_key import Tensors
 
 UNTRAINED_SIGMAS = 5.0
+TRUNCATED_STD = 0.8796
+"""Standard deviation of a standard normal cut off at 2, as TensorFlow draws."""
+OWN_SCALE_ROWS = 8
+"""Rows at the end that tell the scale of a longer tail: weight decay shrinks rows that are never used."""
 LEAST_WIDTH = 100
 """Narrower rows are too few numbers to tell a trained row from a fresh one."""
 
@@ -27,18 +31,23 @@ class UntrainedTail:
         First position of it.
     mean_norm, initial_norm : float
         Mean norm of its rows, and initial_std sqrt(d).
+    tail_norm : float
+        Norm that its rows are taken to have: `initial_norm`, less where the normal was truncated or rows have shrunk.
     """
 
     start: int
     mean_norm: float
     initial_norm: float
+    tail_norm: float
 
     @property
     def rule(self) -> str:
         """What makes it untrained."""
+        initial = f"initializer_range sqrt(d) = {self.initial_norm:.4g}"
+        scale = initial if self.tail_norm == self.initial_norm else f"{self.tail_norm:.4g}, below {initial}"
         return (
-            f"norm within {UNTRAINED_SIGMAS:g} standard deviations of initializer_range sqrt(d) = "
-            f"{self.initial_norm:.4g}, and as orthogonal to the row before as chance makes it"
+            f"norm within {UNTRAINED_SIGMAS:g} standard deviations of {scale}, and as orthogonal to the row before as "
+            "chance makes it"
         )
 
 
@@ -140,36 +149,32 @@ def read_positions(tensors: Tensors, table: PositionTable) -> PositionRows:
 
 
 def untrained_tail(points: NDArray[np.float64], initial_std: float) -> UntrainedTail | None:
-    """The run at the end of a table that looks as it was initialised.
+    """The run at the end of a table that looks as it was initialised, or None.
 
     A row of d numbers from N(0, s^2) has norm s sqrt(d) to within a share 1 / sqrt(2d), and cosine 0 to within
     1 / sqrt(d) with the row before it, whether that one is trained or not. Both are asked for to within
-    `UNTRAINED_SIGMAS`: the norm alone can be met by trained rows, whose neighbours are alike.
-
-    Parameters
-    ----------
-    points : ndarray of float, shape (n, d)
-    initial_std : float
-        s.
-
-    Returns
-    -------
-    UntrainedTail or None
-        None where no row is, or d is below `LEAST_WIDTH`.
+    `UNTRAINED_SIGMAS`: the norm alone can be met by trained rows, whose neighbours are alike. s is `initial_std`; that
+    of the same normal truncated; or, of a run of `OWN_SCALE_ROWS` or more, its own, if it is smaller.
     """
     width = points.shape[1]
     if width < LEAST_WIDTH or not initial_std > 0:
         return None
     norms = np.linalg.norm(points, axis=1)
     initial_norm = initial_std * sqrt(width)
-    fresh = np.abs(norms / initial_norm - 1) <= UNTRAINED_SIGMAS / sqrt(2 * width)
     products = np.abs((points[1:] * points[:-1]).sum(axis=1))
-    fresh[1:] &= products <= UNTRAINED_SIGMAS / sqrt(width) * norms[1:] * norms[:-1]
-    trained = np.flatnonzero(~fresh)
-    start = int(trained[-1]) + 1 if trained.size else 0
-    if start == norms.size:
+    orthogonal = np.append(True, products <= UNTRAINED_SIGMAS / sqrt(width) * norms[1:] * norms[:-1])
+    own = float(np.median(norms[-OWN_SCALE_ROWS:]))
+    starts = []
+    for norm, fewest in ((initial_norm, 1), (TRUNCATED_STD * initial_norm, 1), (own, OWN_SCALE_ROWS)):
+        if 0 < norm <= initial_norm:
+            fresh = orthogonal & (np.abs(norms / norm - 1) <= UNTRAINED_SIGMAS / sqrt(2 * width))
+            trained = np.flatnonzero(~fresh)
+            start = int(trained[-1]) + 1 if trained.size else 0
+            starts += [(start, norm)] if norms.size - start >= fewest else []
+    if not starts:
         return None
-    return UntrainedTail(start, float(norms[start:].mean()), initial_norm)
+    start, norm = min(starts, key=lambda found: found[0])
+    return UntrainedTail(start, float(norms[start:].mean()), initial_norm, norm)
 
 
 def positions_of_mask(mask: ArrayLike) -> NDArray[np.int64]:
