@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from posgeom.errors import CheckpointError
 from posgeom.messages import shown, shown_list
-from posgeom.models.files import Files, HubFiles, LocalFiles, check_name
+from posgeom.models.files import Files, HubFiles, Inside, LocalFiles, check_name
 from posgeom.models.json_files import read_object
 from posgeom.models.pickle_file import PICKLE_SUFFIXES, PickleFile
 from posgeom.models.quantised import FLOATS, PACKED, scaled
@@ -112,6 +112,8 @@ class Checkpoint:
                     f"{shown(self.name)} has {shown(packed)} for {shown(name)}, packed integers, which are not read: "
                     "use the checkpoint before quantisation"
                 )
+        if not self._files:
+            raise CheckpointError(f"{shown(self.name)} has no weights: expected one of {', '.join(_WEIGHTS)}")
         if found is None:
             raise CheckpointError(
                 f"{shown(self.name)} has no tensor {shown(name)}, which its model_type promises; it has "
@@ -224,8 +226,8 @@ def open_checkpoint(model: str | Path) -> Checkpoint:
     Parameters
     ----------
     model : str or Path
-        A directory with ``config.json`` and weights, a single .safetensors file (with a ``config.json`` beside it, or
-        none), or the name of a model on the hub.
+        A directory with ``config.json`` and weights (or without them: rotary positions need none), a ``config.json``,
+        a single .safetensors or .gguf file, or the name of a model on the hub.
 
     Returns
     -------
@@ -240,6 +242,8 @@ def open_checkpoint(model: str | Path) -> Checkpoint:
     if not str(model).strip():
         raise CheckpointError(f"no model at {shown(model)}: expected a directory, a .safetensors file, or a hub name")
     if path.is_file():
+        if path.suffix == ".json":
+            return Checkpoint(str(model), read_object(path), {})
         beside = LocalFiles(path.parent).find("config.json")
         return _of_one_file(str(model), read_object(beside) if beside else None, path)
     if path.is_dir():
@@ -251,6 +255,7 @@ def open_checkpoint(model: str | Path) -> Checkpoint:
 
 
 def _from_files(files: Files) -> Checkpoint:
+    files = _transformer_module(files)
     config = files.find("config.json")
     values = read_object(config) if config else None
     for name in _WEIGHTS:
@@ -259,7 +264,21 @@ def _from_files(files: Files) -> Checkpoint:
         if name.endswith(_INDEX_SUFFIX):
             return Checkpoint(files.name, values, _sharded(files, path))
         return _of_one_file(files.name, values, path)
+    if values is not None:  # enough where positions are a formula
+        return Checkpoint(files.name, values, {})
     raise CheckpointError(f"{shown(files.name)} has no weights: expected one of {', '.join(_WEIGHTS)}")
+
+
+def _transformer_module(files: Files) -> Files:
+    """The transformer inside a directory of sentence-transformers; the files themselves where there is none."""
+    modules = files.find("modules.json")
+    if modules is None:
+        return files
+    listed = read_object(modules, array="modules").get("modules") or []
+    paths = [m.get("path") for m in listed if isinstance(m, dict) and str(m.get("type")).endswith(".Transformer")]
+    if len(paths) != 1 or not isinstance(paths[0], str):
+        raise CheckpointError(f"{shown(modules)} has {len(paths)} transformers: expected one, or name its directory")
+    return Inside(files, paths[0]) if paths[0] else files
 
 
 def _of_one_file(name: str, config: Mapping[str, Any] | None, path: Path) -> Checkpoint:

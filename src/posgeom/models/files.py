@@ -55,6 +55,18 @@ class LocalFiles:
         return path
 
 
+class Inside:
+    """Files in a folder of other files."""
+
+    def __init__(self, files: Files, folder: str) -> None:
+        self._files, self._folder = files, folder.rstrip("/")
+        self.name = f"{files.name}/{self._folder}"
+
+    def find(self, name: str) -> Path | None:
+        """The path of a file, or None where there is none."""
+        return self._files.find(f"{self._folder}/{name}")
+
+
 class HubFiles:
     """Files of a model on the hub, each downloaded when it is asked for, or taken from the local cache.
 

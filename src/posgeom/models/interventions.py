@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from posgeom.errors import CheckpointError
 from posgeom.messages import shown
 from posgeom.models.checkpoint import WRAPPERS, names_by_suffix
-from posgeom.models.family import Alibi, NoPositions, PositionTable, Rotary, Stack, T5Bias
+from posgeom.models.family import Alibi, NoPositions, PositionTable, Rotary, Sinusoids, Stack, T5Bias
 from posgeom.models.model import Model
 
 How = Literal["zeroed", "shuffled"]
@@ -92,6 +92,11 @@ def _(positions: Alibi, torch_model: Any, model: Model, how: How, order: NDArray
     for module, name in found:
         setattr(module, name, _changed_bias(getattr(module, name), how, order))
         undo.callback(delattr, module, name)
+
+
+@_alter.register
+def _(positions: Sinusoids, _: Any, model: Model, *rest: Any) -> None:  # noqa: ARG001
+    raise CheckpointError(f"{shown(model.checkpoint.name)}: its sines are computed in its code, and are not taken out")
 
 
 @_alter.register

@@ -1,17 +1,21 @@
 """The rows of a position table that stand for positions: what comes before them, and where training has not been."""
 
 from dataclasses import dataclass
+from itertools import product
 from math import sqrt
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from posgeom.encodings.sinusoidal import FREQUENCIES, LAYOUTS, sinusoidal
 from posgeom.errors import CheckpointError
 from posgeom.messages import shown
 from posgeom.models.family import PositionTable
 from posgeom.models.query_key import Tensors
 
+_ROUNDING = {"F64": 1e-3, "F32": 1e-3, "F16": 2e-3, "BF16": 8e-3}
+"""How far a table of sines may be off: angles of thousands are often computed in single precision."""
 UNTRAINED_SIGMAS = 5.0
 TRUNCATED_STD = 0.8796
 """Standard deviation of a standard normal cut off at 2, as TensorFlow draws."""
@@ -74,6 +78,10 @@ class PositionRows:
     grid : tuple of int or None
     untrained : UntrainedTail or None
         None also where it cannot be told: a narrow table, or one not drawn from a Gaussian.
+    kind : str
+        learned, or sinusoidal where its family says so and its values agree.
+    notes : tuple of str
+        What contradicts the config.
     """
 
     tensor: str
@@ -87,6 +95,8 @@ class PositionRows:
     n_special: int
     grid: tuple[int, int] | None
     untrained: UntrainedTail | None
+    kind: str = "learned"
+    notes: tuple[str, ...] = ()
 
     @property
     def n_trained(self) -> int:
@@ -120,6 +130,8 @@ def read_positions(tensors: Tensors, table: PositionTable) -> PositionRows:
         matrix = matrix[0]
     if matrix.ndim != 2:
         raise CheckpointError(f"{what} has shape {entry.shape}: expected (rows, width)")
+    if table.width not in (None, matrix.shape[1]):
+        raise CheckpointError(f"{what} has width {matrix.shape[1]}, by its config it has {table.width}")
     if matrix.shape[0] - table.offset < 2:
         raise CheckpointError(
             f"{what} has {matrix.shape[0]} rows and positions start at row {table.offset}: expected at least 2 "
@@ -133,6 +145,15 @@ def read_positions(tensors: Tensors, table: PositionTable) -> PositionRows:
         )
     zeros = np.flatnonzero(~points.any(axis=1))
     tail = None if table.initial_std is None else untrained_tail(points, table.initial_std)
+    notes = []
+    if table.n_rows not in (None, matrix.shape[0]):
+        notes.append(f"{what} has {matrix.shape[0]} rows, by its config it has {table.n_rows}: one of them is wrong")
+    kind = "sinusoidal" if table.fixed and is_sinusoidal(points, entry.dtype, table.offset) else "learned"
+    if table.fixed and kind == "learned":
+        notes.append(
+            f"{what} should hold sines and cosines by its config, and none of their forms is within rounding of it: "
+            "it is taken for learned"
+        )
     return PositionRows(
         stored,
         checkpoint.file_of(stored),
@@ -145,7 +166,22 @@ def read_positions(tensors: Tensors, table: PositionTable) -> PositionRows:
         table.n_special,
         table.grid,
         tail,
+        kind,
+        tuple(notes),
     )
+
+
+def is_sinusoidal(points: NDArray[np.float64], dtype: str, offset: int = 0) -> bool:
+    """Whether rows are sines and cosines of successive positions, from 0 or `offset`, to within rounding."""
+    n, width = points.shape
+    slack = _ROUNDING.get(dtype, _ROUNDING["F32"])
+    forms = product(FREQUENCIES, LAYOUTS, {0, offset})
+    for frequencies, layout, start in forms if width > 2 else ():
+        encoding = sinusoidal(n, width, frequencies=frequencies, layout=layout, offset=start)
+        rows = encoding.coordinates()
+        if rows is not None and np.abs(rows - points).max() <= slack:
+            return True
+    return False
 
 
 def untrained_tail(points: NDArray[np.float64], initial_std: float) -> UntrainedTail | None:

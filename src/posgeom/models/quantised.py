@@ -36,11 +36,11 @@ def scaled(
         )
     factors = read(stem + scale).reshape(-1) / _SCALES[scale]
     if factors.size == 1:
-        return array * factors[0]
+        return np.asarray(array * factors[0])
     chosen = factors[rows]
     if array.ndim < 1 or chosen.size != array.shape[0]:
         raise CheckpointError(
             f"{what}: tensor {shown(stem + scale)} has {factors.size} scales for {shown(name)}: expected one, or one "
             "for each row"
         )
-    return array * chosen.reshape(-1, *[1] * (array.ndim - 1))
+    return np.asarray(array * chosen.reshape(-1, *[1] * (array.ndim - 1)))
