@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from posgeom.errors import CheckpointError
 from posgeom.messages import shown, shown_list
-from posgeom.models.files import Files, HubFiles, Inside, LocalFiles, check_name
+from posgeom.models.files import Files, HubFiles, Inside, LocalFiles, Source, check_name
 from posgeom.models.json_files import read_object
 from posgeom.models.pickle_file import PICKLE_SUFFIXES, PickleFile
 from posgeom.models.quantised import FLOATS, PACKED, scaled
@@ -176,10 +176,10 @@ class LazyStore:
     Parameters
     ----------
     find : callable
-        Gives its path, and downloads it where it has to.
+        Gives its source.
     """
 
-    def __init__(self, find: Callable[[], Path]) -> None:
+    def __init__(self, find: Callable[[], Source]) -> None:
         self._find = find
         self._store: Store | None = None
 
@@ -195,29 +195,16 @@ class LazyStore:
         return self._store
 
 
-def open_store(path: Path) -> Store:
-    """Open a file with tensors, by its suffix.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    Store
-
-    Raises
-    ------
-    CheckpointError
-        When it cannot be read, or is of another kind.
-    """
+def open_store(source: Source) -> Store:
+    """Open a file with tensors, by its suffix."""
+    path = source.path
     if path.suffix in PICKLE_SUFFIXES:
         return PickleFile(path)
     if path.suffix != ".safetensors":
         raise CheckpointError(
             f"{shown(path)}: expected a model directory, a .safetensors file, or a hub name (owner/model)"
         )
-    return SafetensorsFile(path)
+    return SafetensorsFile(path, source.opener)
 
 
 def open_checkpoint(model: str | Path) -> Checkpoint:
@@ -245,7 +232,7 @@ def open_checkpoint(model: str | Path) -> Checkpoint:
         if path.suffix == ".json":
             return Checkpoint(str(model), read_object(path), {})
         beside = LocalFiles(path.parent).find("config.json")
-        return _of_one_file(str(model), read_object(beside) if beside else None, path)
+        return _of_one_file(str(model), read_object(beside) if beside else None, Source(path))
     if path.is_dir():
         return _from_files(LocalFiles(path))
     name = str(model)
@@ -259,11 +246,11 @@ def _from_files(files: Files) -> Checkpoint:
     config = files.find("config.json")
     values = read_object(config) if config else None
     for name in _WEIGHTS:
-        if (path := files.find(name)) is None:
-            continue
         if name.endswith(_INDEX_SUFFIX):
-            return Checkpoint(files.name, values, _sharded(files, path))
-        return _of_one_file(files.name, values, path)
+            if (path := files.find(name)) is not None:
+                return Checkpoint(files.name, values, _sharded(files, path))
+        elif (source := files.find_tensors(name)) is not None:
+            return _of_one_file(files.name, values, source)
     if values is not None:  # enough where positions are a formula
         return Checkpoint(files.name, values, {})
     raise CheckpointError(f"{shown(files.name)} has no weights: expected one of {', '.join(_WEIGHTS)}")
@@ -281,8 +268,8 @@ def _transformer_module(files: Files) -> Files:
     return Inside(files, paths[0]) if paths[0] else files
 
 
-def _of_one_file(name: str, config: Mapping[str, Any] | None, path: Path) -> Checkpoint:
-    file = LazyStore(lambda: path)
+def _of_one_file(name: str, config: Mapping[str, Any] | None, source: Source) -> Checkpoint:
+    file = LazyStore(lambda: source)
     return Checkpoint(name, config, dict.fromkeys(file.open().entries, file))
 
 
@@ -297,12 +284,12 @@ def _sharded(files: Files, index: Path) -> dict[str, LazyStore]:
     return {tensor: stores[name] for tensor, name in places.items()}
 
 
-def _finder(files: Files, name: str, index: Path) -> Callable[[], Path]:
-    def find() -> Path:
-        path = files.find(name)
-        if path is None:
+def _finder(files: Files, name: str, index: Path) -> Callable[[], Source]:
+    def find() -> Source:
+        source = files.find_tensors(name)
+        if source is None:
             raise CheckpointError(f"{shown(index)} names the file {shown(name)}, which is missing")
-        return path
+        return source
 
     return find
 

@@ -58,9 +58,10 @@ def _(
 
 @_alter.register
 def _(positions: T5Bias, torch_model: Any, model: Model, how: How, order: NDArray[np.int64], undo: ExitStack) -> None:
-    weight = _parameter(torch_model, model, positions.tensor)
-    buckets = np.random.default_rng(int(order[0])).permutation(weight.shape[0])
-    _replace(weight, np.arange(weight.shape[0]), buckets, how, undo)
+    for layer in range(positions.n_layers or 1):
+        weight = _parameter(torch_model, model, positions.tensor.replace(".0.", f".{layer}.", 1))
+        buckets = np.random.default_rng(int(order[0])).permutation(weight.shape[0])
+        _replace(weight, np.arange(weight.shape[0]), buckets, how, undo)
 
 
 @_alter.register

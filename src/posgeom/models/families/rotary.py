@@ -26,12 +26,15 @@ class _Row:
         The norm before the attention; None where no kernel follows from the embeddings: queries and keys are normed
         themselves, or the norm's gain is not as stored.
     causal : bool
+    spread : float
+        Share of the config's deviation that fresh weights have: less where the normal is cut off.
     """
 
     names: str
     layout: Layout = _SEPARATE
     norm: Literal["rms", "layer"] | None = "rms"
     causal: bool = True
+    spread: float = 1.0
 
 
 _ROWS = (
@@ -40,7 +43,7 @@ _ROWS = (
     _Row("phi3", Fused("layers.{layer}.self_attn.qkv_proj", "blocks")),
     _Row("starcoder2", norm="layer"),
     _Row("olmo cohere", norm=None),
-    _Row("modernbert", Fused("layers.{layer}.attn.Wqkv", "blocks"), norm=None, causal=False),
+    _Row("modernbert", Fused("layers.{layer}.attn.Wqkv", "blocks"), norm=None, causal=False, spread=0.8796),
     _Row("nomic_bert", Fused("encoder.layers.{layer}.attn.Wqkv", "blocks"), norm=None, causal=False),
 )
 
@@ -61,7 +64,7 @@ class RotaryFamily(Family):
         known = FAMILIES.get(f"{config.get('model_type')}_text") or FAMILIES.get(str(config.get("model_type")))
         default = known.head_dim if known else None
         head_dim = text.head_dim(width, heads) if default is None else text.whole("head_dim", default=default)
-        std, eps = initial_std(text), ("rms_norm_eps", "layer_norm_eps", "norm_epsilon", "norm_eps")
+        std, eps = initial_std(text) * row.spread, ("rms_norm_eps", "layer_norm_eps", "norm_epsilon", "norm_eps")
         norm = (
             None
             if row.norm is None

@@ -91,7 +91,12 @@ class Siglip(Clip):
     def stacks(self, config: ModelConfig) -> tuple[Stack, ...]:
         """See `Family`; how its tables are drawn is not known."""
         return tuple(
-            replace(stack, positions=replace(stack.positions, initial_std=None), causal=False)
+            replace(
+                stack,
+                positions=replace(stack.positions, initial_std=None),
+                causal=False,
+                initial_std=(stack.width**-0.5, stack.width**-0.5),
+            )
             for stack in super().stacks(config)
             if isinstance(stack.positions, PositionTable)
         )
