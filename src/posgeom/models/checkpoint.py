@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from posgeom.errors import CheckpointError
 from posgeom.messages import shown, shown_list
 from posgeom.models.files import Files, HubFiles, Inside, LocalFiles, Source, check_name
+from posgeom.models.gguf_file import GgufFile
 from posgeom.models.json_files import read_object
 from posgeom.models.pickle_file import PICKLE_SUFFIXES, PickleFile
 from posgeom.models.quantised import FLOATS, PACKED, scaled
@@ -50,10 +51,19 @@ class Checkpoint:
     ----------
     name : str
     config : mapping or None
+    gguf : GgufFile or None
+        The file, where it is a .gguf file, which has metadata in place of a config.
     """
 
-    def __init__(self, name: str, config: Mapping[str, Any] | None, files: Mapping[str, "LazyStore"]) -> None:
+    def __init__(
+        self,
+        name: str,
+        config: Mapping[str, Any] | None,
+        files: Mapping[str, "LazyStore"],
+        gguf: GgufFile | None = None,
+    ) -> None:
         self.name = name
+        self.gguf = gguf
         self.config = config
         self._files = files
         self._by_suffix: dict[str, list[str]] = {}
@@ -200,6 +210,8 @@ def open_store(source: Source) -> Store:
     path = source.path
     if path.suffix in PICKLE_SUFFIXES:
         return PickleFile(path)
+    if path.suffix == ".gguf":
+        return GgufFile(path, source.opener)
     if path.suffix != ".safetensors":
         raise CheckpointError(
             f"{shown(path)}: expected a model directory, a .safetensors file, or a hub name (owner/model)"
@@ -232,11 +244,16 @@ def open_checkpoint(model: str | Path) -> Checkpoint:
         if path.suffix == ".json":
             return Checkpoint(str(model), read_object(path), {})
         beside = LocalFiles(path.parent).find("config.json")
-        return _of_one_file(str(model), read_object(beside) if beside else None, Source(path))
+        values = read_object(beside) if beside and path.suffix != ".gguf" else None
+        return _of_one_file(str(model), values, Source(path))
     if path.is_dir():
         return _from_files(LocalFiles(path))
     name = str(model)
-    if name.startswith((".", "/", "~")) or name.count("/") > 1 or path.suffix in (".safetensors", *PICKLE_SUFFIXES):
+    if (
+        name.startswith((".", "/", "~"))
+        or name.count("/") > 1
+        or path.suffix in (".safetensors", ".gguf", ".json", *PICKLE_SUFFIXES)
+    ):
         raise CheckpointError(f"no model at {shown(name)}: expected a directory, a .safetensors file, or a hub name")
     return _from_files(HubFiles(name))
 
@@ -270,7 +287,8 @@ def _transformer_module(files: Files) -> Files:
 
 def _of_one_file(name: str, config: Mapping[str, Any] | None, source: Source) -> Checkpoint:
     file = LazyStore(lambda: source)
-    return Checkpoint(name, config, dict.fromkeys(file.open().entries, file))
+    store = file.open()
+    return Checkpoint(name, config, dict.fromkeys(store.entries, file), store if isinstance(store, GgufFile) else None)
 
 
 def _sharded(files: Files, index: Path) -> dict[str, LazyStore]:

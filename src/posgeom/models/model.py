@@ -11,6 +11,7 @@ from posgeom.models.by_hand import ByHand, named_by_hand
 from posgeom.models.checkpoint import Checkpoint, open_checkpoint
 from posgeom.models.config import ModelConfig
 from posgeom.models.family import Family, PositionTable, Rotary, Stack, T5Bias
+from posgeom.models.gguf_model import gguf_stack
 from posgeom.models.query_key import HeadShape, QueryKey, Tensors
 from posgeom.models.registry import GROUP, find_family, model_types
 
@@ -102,6 +103,9 @@ def open_model(model: str | Path, by_hand: ByHand | None = None) -> Model:
     kind = given if isinstance(given, str) else None
     if by_hand is not None and by_hand.given:
         stack = named_by_hand(checkpoint, config, by_hand)
+        return Model(checkpoint, kind, (stack,), Tensors(checkpoint, frozenset()))
+    if checkpoint.gguf is not None:
+        kind, stack = gguf_stack(checkpoint, checkpoint.gguf)
         return Model(checkpoint, kind, (stack,), Tensors(checkpoint, frozenset()))
     family = find_family(kind) if kind else None
     if family is None:
