@@ -73,6 +73,12 @@ def test_positions_of_time_height_and_width(tmp_path: Path) -> None:
     assert "chunked pairs of time, height and width: 16, 24, 24" in printed(found)
 
 
+def test_t5_s_buckets_are_known_and_its_numbers_are_not(tmp_path: Path) -> None:
+    found = of_config(tmp_path, {"model_type": "t5", "d_model": 64, "num_heads": 2, "d_kv": 8, "num_layers": 1})
+    assert [(s.scheme, s.details["n_buckets"], s.lag_distances) for s in found.stacks] == [("t5", 32, None)] * 2
+    assert "T5's relative bias, 32 buckets up to lag 128, past only, 2 heads" in printed(found)
+
+
 def test_a_table_needs_its_weights(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"has no weights: expected one of model\.safetensors"):
         of_config(tmp_path, CONFIG)
@@ -151,7 +157,7 @@ def test_the_transformer_inside_sentence_transformers(tmp_path: Path) -> None:
 USED = {
     "bert": None, "roberta": None, "xlm-roberta": None, "distilbert": None, "albert": None, "electra": None,
     "mpnet": None, "gpt2": None, "opt": None, "bart": None, "mbart": None, "vit": None, "deit": None, "dinov2": None,
-    "clip": None, "siglip": None, "whisper": None, "gpt_neo": None, "t5": None, "mt5": None, "umt5": None,
+    "clip": None, "siglip": None, "whisper": None, "gpt_neo": None, "t5": "t5", "mt5": "t5", "umt5": "t5",
     "llama": "rotary", "mistral": "rotary", "mixtral": "rotary", "qwen2": "rotary", "qwen2_moe": "rotary",
     "qwen3": "rotary", "qwen3_moe": "rotary", "qwen2_vl": "rotary", "qwen2_5_vl": "rotary", "qwen3_vl": "rotary",
     "gemma": "rotary", "gemma2": "rotary", "gemma3": "rotary", "gemma4": "rotary", "phi": "rotary", "phi3": "rotary",
@@ -176,4 +182,4 @@ def test_the_most_used_model_types(model_type: str, tmp_path: Path) -> None:
     else:
         found = inspect_model(tmp_path)
         assert {stack.scheme for stack in found.stacks} - {"none"} == {USED[model_type]}
-        assert all(stack.lag_distances for stack in found.stacks)
+        assert all(stack.lag_distances or stack.scheme == "t5" for stack in found.stacks)

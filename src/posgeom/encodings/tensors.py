@@ -108,6 +108,9 @@ def _angles(encoding: Encoding, positions: NDArray[np.int64]) -> _Made:
         "attention_factor": f"{rotation.attention_factor!r}, multiplied in",
     }
     arrays = {"cos": cosines, "sin": sines}
+    if rotation.temperature is not None:
+        arrays["temperature"] = rotation.temperature.at(positions)
+        conventions["temperature"] = "multiplies the query of its position"
     if rotation.decay is not None:
         arrays["scale"] = rotation.scales(positions)
         conventions["scale"] = "multiplies queries, divides keys"

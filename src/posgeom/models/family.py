@@ -117,6 +117,8 @@ class T5Bias:
     ----------
     tensor : str
         Its name, without prefixes; shape (buckets, heads).
+    n_buckets, n_heads : int or None
+        Its shape by the config, for where there are no weights.
     n_layers : int or None
         Layers that have such a table each; `tensor` is then the first's.
     max_distance : int
@@ -127,6 +129,8 @@ class T5Bias:
     max_distance: int = 128
     causal: bool = False
     n_layers: int | None = None
+    n_buckets: int | None = None
+    n_heads: int | None = None
     kind = "t5"
 
 

@@ -15,7 +15,7 @@ from posgeom.geometry.euclidean import euclidean_distances
 from posgeom.messages import shown
 from posgeom.models.by_hand import ByHand
 from posgeom.models.encoding import model_encoding
-from posgeom.models.family import PositionTable, Stack
+from posgeom.models.family import PositionTable, Stack, T5Bias
 from posgeom.models.layer_types import layer_parts
 from posgeom.models.model import Model, open_model
 from posgeom.models.position_rows import PositionRows, read_positions
@@ -201,7 +201,7 @@ def _report(model: Model, stack: Stack, layers: tuple[int, ...] | None, n_positi
     if isinstance(stack.positions, PositionTable):
         rows = read_positions(model.tensors, stack.positions)
         measures = _measure_rows(model, rows, n_positions)
-    else:
+    elif not isinstance(stack.positions, T5Bias) or model.checkpoint.names:  # a learned bias needs its weights
         length = min(stack.n_positions or DEFAULT_LENGTH, DEFAULT_LENGTH) if n_positions is None else n_positions
         encoding = model_encoding(model, stack, max(length, 2))
         lag_distances = _by_lag(encoding)

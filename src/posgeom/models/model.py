@@ -122,6 +122,8 @@ def _present(family: Family, config: ModelConfig, tensors: Tensors) -> tuple[Sta
     stacks = tuple(_without_missing_table(stack, tensors) for stack in family.stacks(config))
     if len(stacks) == 1:
         return stacks
+    if not tensors.checkpoint.names:
+        return stacks
     found = tuple(
         s
         for s in stacks

@@ -75,8 +75,10 @@ def _(positions: Alibi, tensors: Tensors) -> dict[str, Any]:  # noqa: ARG001
 
 @describe.register
 def _(positions: T5Bias, tensors: Tensors) -> dict[str, Any]:
-    stored = tensors.checkpoint.locate(positions.tensor, tensors.prefixes)
-    buckets, heads = tensors.checkpoint.entry(stored).shape
+    stored, buckets, heads = positions.tensor, positions.n_buckets, positions.n_heads
+    if tensors.checkpoint.names or buckets is None:
+        stored = tensors.checkpoint.locate(positions.tensor, tensors.prefixes)
+        buckets, heads = tensors.checkpoint.entry(stored).shape
     return {
         "tensor": stored,
         "n_buckets": buckets,

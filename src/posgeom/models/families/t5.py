@@ -26,6 +26,8 @@ class T5(Family):
                     config.whole("relative_attention_max_distance", default=128),
                     causal=side == "decoder",
                     n_layers=counts[side] if self.table_in_each_layer else None,
+                    n_buckets=config.whole("relative_attention_num_buckets", default=32),
+                    n_heads=heads,
                 ),
                 counts[side],
                 width,
