@@ -201,6 +201,8 @@ def build_encoding(
     <Encoding alibi:form=kernel,heads=8: n = 16, d = None>
     """
     given: dict[str, Any] = {}
+    if isinstance(spec, Encoding):
+        raise EncodingError(f"got an encoding already built, {spec.name}: use it as it is")
     if not isinstance(spec, str):
         scheme = _nameless(spec)
         name = printable(scheme.name)
@@ -250,6 +252,11 @@ def check_spec(spec: str | Builder, *, n_positions: int, n_dims: int) -> None:
 
 
 def _nameless(build: Builder) -> Scheme:
+    if not callable(build):
+        raise EncodingError(
+            f"got {type(build).__name__} for an encoding: expected a spec such as 'rope', or a function; "
+            "learned(matrix) makes one of a matrix"
+        )
     scheme = Scheme(getattr(build, "__name__", type(build).__name__), build, "given")
     required = [option.name for option in scheme.options.values() if option.is_required]
     if required:

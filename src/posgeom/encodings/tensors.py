@@ -58,6 +58,8 @@ def tensors_of(encoding: Encoding, what: What | None = None) -> Tensors:
     EncodingError
         When the scheme has no such arrays, or its pairing of channels is needed and not said.
     """
+    if not isinstance(encoding, Encoding):
+        raise EncodingError(f"got {type(encoding).__name__} for an encoding: build one with build_encoding or learned")
     chosen = what or _default(encoding)
     check_choice("what", chosen, _MAKERS)
     arrays, conventions = _MAKERS[chosen](encoding, np.arange(encoding.n_positions))

@@ -237,6 +237,10 @@ def open_checkpoint(model: str | Path) -> Checkpoint:
     CheckpointError
         When there is none, or it cannot be read.
     """
+    if not isinstance(model, str | Path):
+        raise CheckpointError(
+            f"got {type(model).__name__} for a model: expected the path of a directory or a file, or a hub name"
+        )
     path = Path(model)
     if not str(model).strip():
         raise CheckpointError(f"no model at {shown(model)}: expected a directory, a .safetensors file, or a hub name")
