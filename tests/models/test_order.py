@@ -115,5 +115,5 @@ def test_refusals(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", SINES)
 def test_sines_that_are_computed_are_not_taken_out(name: str, tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="its sines are computed in its code"):
+    with pytest.raises(CheckpointError, match=r"its sines are computed in its code|lacks weights of its model"):
         order_sensitivity(save(build(name), tmp_path), n_tokens=6, n_permutations=1)

@@ -219,5 +219,6 @@ query and key are those of the type's own module, for its default config and for
 
 **Refused, {len(refused)}:** {listed(refused)}.
 
-A refused config is read by its keys as they stand where its `model_type` is taken out.
+A whole model of images or sound and text is read by its text part. A refused config is read by its keys as they stand
+where its `model_type` is taken out.
 """
