@@ -66,7 +66,7 @@ def test_files(tmp_path: Path) -> None:
         ("rope:scaling=yarn", r"scaling=yarn needs factor \(a number\)"),
         ("rope:scaling=linear,factor=2,beta_fast=3", r"no option 'beta_fast' here; known: .*factor \(a number\)$"),
         ("rope:factor=2", "no option 'factor' here"),
-        ("rope:scaling=cubic", "scaling is 'cubic', expected linear or dynamic or yarn or longrope or llama3"),
+        ("rope:scaling=cubic", "scaling is 'cubic', expected linear or dynamic or alpha or yarn or longrope"),
         ("rope:scaling=yarn,factor=2,original_length=9,truncate=no", "truncate is 'no', expected true or false"),
         ("kerple:r1=1:x", "r1 is '1:x', expected numbers separated by :"),
         ("t5", r"t5 needs table \(a file\)"),
@@ -90,6 +90,10 @@ def test_every_scheme_builds_with_its_defaults(tmp_path: Path) -> None:
     np.save(tmp_path / "t.npy", np.random.default_rng(0).normal(size=(32, 4)))
     (tmp_path / "config.json").write_text('{"head_dim": 8, "rope_theta": 10000}')
     needed = {name: f"{name}:table={tmp_path / 't.npy'}" for name in ("t5", "learned")}
+    needed |= {"rope-grid": "rope-grid:grid=4:8", "swin": f"swin:table={tmp_path / 's.npy'},grid=4:8"}
+    np.save(tmp_path / "s.npy", np.random.default_rng(0).normal(size=(7 * 15, 4)))
+    np.save(tmp_path / "q.npy", np.random.default_rng(0).normal(size=8))
+    needed["relative"] = f"relative:query={tmp_path / 'q.npy'},kind=transformer-xl"
     needed["rope-config"] = f"rope-config:config={tmp_path / 'config.json'}"
     for name in SCHEMES:
         encoding = build(needed.get(name, name), geometry=shape)

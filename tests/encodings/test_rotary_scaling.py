@@ -10,7 +10,7 @@ PLAIN = 1e4 ** (-np.arange(0, 16, 2) / 16)
 
 
 def test_every_scaling_has_its_name_and_source() -> None:
-    assert list(Scaling.choices) == ["linear", "dynamic", "yarn", "longrope", "llama3", "proportional"]
+    assert list(Scaling.choices) == ["linear", "dynamic", "alpha", "yarn", "longrope", "llama3", "proportional"]
     assert all(choice.source and choice.__doc__ for choice in Scaling.choices.values())
 
 

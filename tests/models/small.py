@@ -31,6 +31,11 @@ IMAGE = {"image_size": 12, "patch_size": 4}
 VISION = {k: v for k, v in SIZES.items() if k not in ("vocab_size", "max_position_embeddings")} | IMAGE
 PADDED = SIZES | {"max_position_embeddings": LENGTH + 2, "pad_token_id": 1}
 
+GROUPED = SIZES | {"num_key_value_heads": 2, "head_dim": 8, "pad_token_id": 0}
+SPECIAL = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2}
+EAGER = {"attn_implementation": "eager"}  # which Falcon takes at no other time
+NO_TIES = {"decoder_start_token_id": 1, "eos_token_id": 2, "forced_eos_token_id": 2}
+
 MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "bert": ("BertConfig", "BertModel", SIZES),
     "bert-masked": ("BertConfig", "BertForMaskedLM", SIZES),
@@ -116,6 +121,70 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
         "Qwen2ForCausalLM",
         SIZES | {"hidden_size": 56, "num_attention_heads": 14, "num_key_value_heads": 2},
     ),
+    "qwen3": ("Qwen3Config", "Qwen3ForCausalLM", GROUPED),
+    "qwen3_moe": (
+        "Qwen3MoeConfig",
+        "Qwen3MoeForCausalLM",
+        GROUPED | {"num_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 8},
+    ),
+    "gemma": ("GemmaConfig", "GemmaForCausalLM", GROUPED),
+    "gemma2": (
+        "Gemma2Config",
+        "Gemma2ForCausalLM",
+        GROUPED | {"attn_logit_softcapping": None, "query_pre_attn_scalar": 8},
+    ),
+    "gemma3_text": (
+        "Gemma3TextConfig",
+        "Gemma3ForCausalLM",
+        GROUPED | {"layer_types": ["sliding_attention", "full_attention"], "query_pre_attn_scalar": 8},
+    ),
+    "phi3": ("Phi3Config", "Phi3ForCausalLM", SIZES | {"num_key_value_heads": 2, "pad_token_id": 0}),
+    "gpt_oss": ("GptOssConfig", "GptOssForCausalLM", GROUPED | {"num_local_experts": 2, "num_experts_per_tok": 1}),
+    "starcoder2": ("Starcoder2Config", "Starcoder2ForCausalLM", SIZES | {"num_key_value_heads": 2}),
+    "smollm3": (
+        "SmolLM3Config",
+        "SmolLM3ForCausalLM",
+        SIZES | {"num_key_value_heads": 2, "no_rope_layers": [1, 0], "pad_token_id": 0},
+    ),
+    "cohere": ("CohereConfig", "CohereForCausalLM", SIZES),
+    "modernbert": (
+        "ModernBertConfig",
+        "ModernBertForMaskedLM",
+        SIZES | {"layer_types": ["full_attention", "sliding_attention"], **SPECIAL},
+    ),
+    "nomic_bert": ("NomicBertConfig", "NomicBertForMaskedLM", SIZES),
+    "falcon": ("FalconConfig", "FalconForCausalLM", SIZES | {"multi_query": True} | EAGER),
+    "falcon-groups": (
+        "FalconConfig",
+        "FalconForCausalLM",
+        SIZES | {"new_decoder_architecture": True, "num_kv_heads": 2} | EAGER,
+    ),
+    "falcon-heads": ("FalconConfig", "FalconForCausalLM", SIZES | {"multi_query": False} | EAGER),
+    "gpt_neo": (
+        "GPTNeoConfig",
+        "GPTNeoForCausalLM",
+        {
+            "hidden_size": 16,
+            "num_layers": 2,
+            "num_heads": 4,
+            "attention_types": [[["global"], 2]],
+            "vocab_size": VOCAB,
+            "max_position_embeddings": LENGTH,
+        },
+    ),
+    "marian": (
+        "MarianConfig",
+        "MarianMTModel",
+        SIDES | {"max_position_embeddings": LENGTH, "pad_token_id": 1, **NO_TIES},
+    ),
+    "m2m_100": ("M2M100Config", "M2M100ForConditionalGeneration", SIDES | {"max_position_embeddings": LENGTH}),
+    "umt5": (
+        "UMT5Config",
+        "UMT5ForConditionalGeneration",
+        {"d_model": 16, "d_kv": 3, "num_heads": 4, "d_ff": 24, "num_layers": 2, "vocab_size": VOCAB},
+    ),
+    "dinov2": ("Dinov2Config", "Dinov2Model", VISION),
+    "siglip": ("SiglipConfig", "SiglipModel", {"text_config": SIZES, "vision_config": VISION}),
     "vit": ("ViTConfig", "ViTModel", VISION),
     "deit": ("DeiTConfig", "DeiTModel", VISION),
     "clip": ("CLIPConfig", "CLIPModel", {"text_config": SIZES, "vision_config": VISION, "projection_dim": 8}),
@@ -134,7 +203,7 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
         },
     ),
 }
-_QUERIES = re.compile(r"(\.|^)(query|q_proj|q_lin|q|c_attn|query_key_value|Wqkv)$")
+_QUERIES = re.compile(r"(\.|^)(query|q_proj|q_lin|q|c_attn|query_key_value|Wqkv|qkv_proj)$")
 _CROSS = re.compile(r"encoder_attn|EncDecAttention|crossattention")
 
 
@@ -173,9 +242,9 @@ def inputs(name: str, model: Any) -> dict[str, Any]:
     generator = torch.Generator().manual_seed(1)
     tokens = torch.randint(5, VOCAB, (1, 9), generator=generator)
     image = torch.randn(1, 3, 12, 12, generator=generator)
-    if name in ("vit", "deit"):
+    if name in ("vit", "deit", "dinov2"):
         return {"pixel_values": image}
-    if name == "clip":
+    if name in ("clip", "siglip"):
         return {"pixel_values": image, "input_ids": tokens}
     if name == "whisper":
         return {"input_features": torch.randn(1, 4, 2 * LENGTH, generator=generator), "decoder_input_ids": tokens}
@@ -213,7 +282,7 @@ def attentions(name: str, model: Any, stack: str) -> list[np.ndarray]:
 
     with torch.no_grad():
         out = model(**inputs(name, model), output_attentions=True)
-    if name == "clip":
+    if name in ("clip", "siglip"):
         out = out.text_model_output if stack == "text" else out.vision_model_output
     keys = (f"{stack}_attentions", "attentions")
     found = next(value for key in keys if (value := getattr(out, key, None)) is not None)

@@ -176,6 +176,6 @@ def test_a_directory_without_weights_or_with_a_bad_config(tmp_path: Path) -> Non
 
 
 def test_a_file_of_another_kind(tmp_path: Path) -> None:
-    (tmp_path / "a.gguf").write_bytes(b"GGUF")
+    (tmp_path / "a.onnx").write_bytes(b"ONNX")
     with pytest.raises(CheckpointError, match="expected a model directory"):
-        open_checkpoint(tmp_path / "a.gguf")
+        open_checkpoint(tmp_path / "a.onnx")

@@ -1,13 +1,14 @@
 """Every family against torch's own forward pass, on small checkpoints that transformers saved."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from posgeom.encodings.rope_config import rope_from_config
 from posgeom.models.encoding import model_encoding
 from posgeom.models.family import Alibi, PositionTable, Rotary, Stack, T5Bias
+from posgeom.models.layer_types import layer_rotations
 from posgeom.models.model import Model, open_model
 from posgeom.models.position_rows import read_positions
 from posgeom.models.query_key import QueryKey
@@ -16,15 +17,18 @@ from tests.models.small import LENGTH, MODELS, attention_inputs, attentions, bui
 pytestmark = pytest.mark.models
 
 STACKS = {"bart": ("encoder", "decoder"), "blenderbot": ("encoder", "decoder"), "t5": ("encoder", "decoder")}
-STACKS |= {"whisper": ("encoder", "decoder"), "clip": ("text", "vision")}
-UNSCALED = ("t5",)
+STACKS |= {"whisper": ("encoder", "decoder"), "clip": ("text", "vision"), "siglip": ("text", "vision")}
+STACKS |= dict.fromkeys(("marian", "m2m_100", "umt5"), ("encoder", "decoder"))
+UNSCALED = ("t5", "umt5", "gpt_neo")
 
 
-def bias_of(model: Model, stack: Stack, n: int) -> np.ndarray:
+def bias_of(model: Model, stack: Stack, n: int, layer: int) -> np.ndarray:
     """What the stack's schemes add to logits, (heads, n, n)."""
     total = np.zeros((stack.n_heads, n, n))
     for positions in (stack.positions, *stack.also):
         if isinstance(positions, Alibi | T5Bias):
+            if isinstance(positions, T5Bias) and positions.n_layers:
+                positions = replace(positions, tensor=positions.tensor.replace("block.0", f"block.{layer}"))
             one = Stack(stack.name, positions, 0, 0, 0, 0, 0, None, (0, 0))
             bias = model_encoding(model, one, n).bias
             assert bias is not None
@@ -34,23 +38,36 @@ def bias_of(model: Model, stack: Stack, n: int) -> np.ndarray:
     return total
 
 
-def probabilities(model: Model, stack: Stack, projections: QueryKey, x: np.ndarray, *, scaled: bool) -> np.ndarray:
+def normed(model: Model, x: np.ndarray, layer: int, side: str) -> np.ndarray:
+    """Queries or keys through their own norm, where the model has one."""
+    stored = model.tensors.find(f"layers.{layer}.self_attn.{side}_norm.weight")
+    if stored is None:
+        return x
+    gain = model.checkpoint.read(stored) + (1 if "gemma" in str(model.model_type) else 0)
+    return np.asarray(gain * x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + 1e-6))
+
+
+def probabilities(
+    model: Model, stack: Stack, projections: QueryKey, x: np.ndarray, layer: int, *, scaled: bool
+) -> np.ndarray:
     """Attention of every head from what posgeom read, one head and one position at a time."""
     n = x.shape[0]
-    rotation = None
-    if isinstance(stack.positions, Rotary):
-        rotation = rope_from_config(stack.positions.config, n, pairing=stack.positions.pairing).rotation
-    bias = bias_of(model, stack, n)
+    rotation = layer_rotations(model, stack, n)[layer] if isinstance(stack.positions, Rotary) else None
+    bias = bias_of(model, stack, n, layer)
+    sinks = model.tensors.find(f"layers.{layer}.self_attn.sinks")
     out = np.empty((stack.n_heads, n, n))
     for head in range(stack.n_heads):
         key_head = projections.key_head(head)
         q = x @ projections.query[head].T + projections.query_bias[head]
         k = x @ projections.key[key_head].T + projections.key_bias[key_head]
+        q, k = normed(model, q, layer, "q"), normed(model, k, layer, "k")
         if rotation is not None:
             q, k = (np.stack([rotation.rotate(v, np.array([i]))[0] for i, v in enumerate(side)]) for side in (q, k))
         logits = q @ k.T / (np.sqrt(stack.head_dim) if scaled else 1) + bias[head]
-        logits = np.exp(logits - logits.max(axis=1, keepdims=True))
-        out[head] = logits / logits.sum(axis=1, keepdims=True)
+        top = logits.max(axis=1, keepdims=True)
+        logits = np.exp(logits - top)
+        sink = 0 if sinks is None else np.exp(model.checkpoint.read(sinks)[head] - top)
+        out[head] = logits / (logits.sum(axis=1, keepdims=True) + sink)
     return out
 
 
@@ -66,12 +83,14 @@ def test_attention_of_the_forward_pass(name: str, tmp_path: Path) -> None:
         assert len(theirs) == len(given) == (stack.n_uses or stack.n_layers)
         for layer, (x, wanted) in enumerate(zip(given, theirs, strict=True)):
             projections = opened.query_key(stack, 0 if stack.n_uses else layer)
-            got = probabilities(opened, stack, projections, x[0], scaled=name not in UNSCALED)
+            got = probabilities(opened, stack, projections, x[0], layer, scaled=name not in UNSCALED)
             assert np.ptp(wanted[np.isfinite(wanted)]) > 0.05  # a test of something
             np.testing.assert_allclose(got, wanted, atol=3e-5)
 
 
-WITHOUT_TABLE = {"t5", "bloom", "mpt", "llama", "mistral", "qwen2", "gpt_neox", "gptj", "esm-rotary"}
+WITHOUT_TABLE = {"t5", "umt5", "bloom", "mpt", "llama", "mistral", "qwen2", "gpt_neox", "gptj", "esm-rotary", "qwen3"}
+WITHOUT_TABLE |= {"qwen3_moe", "gemma", "gemma2", "gemma3_text", "phi3", "gpt_oss", "starcoder2", "smollm3", "cohere"}
+WITHOUT_TABLE |= {"modernbert", "nomic_bert", "falcon", "falcon-groups", "falcon-heads", "m2m_100", "marian"}
 TABLES = [name for name in MODELS if name not in WITHOUT_TABLE]
 
 

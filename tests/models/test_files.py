@@ -1,61 +1,90 @@
-"""Files of a model on the hub: each asked for when it is needed, on a hub that is a directory."""
+"""Files of a model on the hub: a stand-in on the loopback, read by range requests through the hub's own client."""
 
 import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import huggingface_hub
 import numpy as np
 import pytest
-from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from posgeom.errors import CheckpointError
 from posgeom.models.files import HubFiles
-from posgeom.models.inspection import inspect_model
+from tests.corpus.web import Page, Server, running
 from tests.models.raw import CONFIG, bert_tensors
 
+REVISION = "0" * 40
+TABLE = "embeddings.position_embeddings.weight"
+FILLER = 64 << 20
 
-@pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A sharded model named owner/name; returns the names of the files that were downloaded."""
+
+def answer(content: Any) -> Page:
+    return Page(json.dumps(content).encode(), headers={"Content-Type": "application/json"})
+
+
+@pytest.fixture(scope="module")
+def hub() -> Iterator[Server]:
+    """Holds the sharded model ``owner/name``, whose first shard is large."""
     tensors = bert_tensors()
-    table = "embeddings.position_embeddings.weight"
-    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
-    save_file({table: tensors.pop(table)}, tmp_path / "model-1.safetensors")
-    save_file(tensors, tmp_path / "model-2.safetensors")
-    places = {table: "model-1.safetensors"} | dict.fromkeys(tensors, "model-2.safetensors")
-    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
-    downloaded: list[str] = []
-
-    def metadata(url: str) -> None:
-        owner, file = url.split(":")
-        if owner != "owner/name":
-            raise RepositoryNotFoundError.__new__(RepositoryNotFoundError)
-        if not (tmp_path / file).exists():
-            raise EntryNotFoundError.__new__(EntryNotFoundError)
-
-    def download(name: str, file: str, *, local_files_only: bool = False) -> str:
-        assert not local_files_only
-        downloaded.append(file)
-        return str(tmp_path / file)
-
-    monkeypatch.setattr(huggingface_hub, "hf_hub_url", lambda name, file: f"{name}:{file}")
-    monkeypatch.setattr(huggingface_hub, "get_hf_file_metadata", metadata)
-    monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
-    return downloaded
-
-
-def test_only_what_is_needed_is_downloaded(hub: list[str]) -> None:
-    found = inspect_model("owner/name")
-    assert hub == ["config.json", "model.safetensors.index.json", "model-1.safetensors"]
-    assert found.bytes_read == 24 * 128 * 4
-    assert np.isfinite(found.stacks[0].measures.norm_max)  # type: ignore[union-attr]
+    table = tensors.pop(TABLE)
+    first = save({"filler": np.zeros(FILLER, np.uint8), TABLE: table})
+    places = {TABLE: "model-1.safetensors"} | dict.fromkeys(tensors, "model-2.safetensors")
+    files = {
+        "config.json": json.dumps(CONFIG).encode(),
+        "model.safetensors.index.json": json.dumps({"weight_map": places}).encode(),
+        "model-1.safetensors": first,
+        "model-2.safetensors": save(tensors),
+    }
+    with running() as server:
+        listed = [
+            {"type": "file", "oid": str(i) * 40, "size": len(content), "path": path}
+            for i, (path, content) in enumerate(files.items())
+        ]
+        info = answer({"id": "owner/name", "sha": REVISION, "siblings": [{"rfilename": path} for path in files]})
+        root = "/api/models/owner/name"
+        server.pages |= {root: info, f"{root}/revision/main": info, f"{root}/revision/{REVISION}": info}
+        for revision in ("main", REVISION):
+            server.pages[f"{root}/tree/{revision}"] = answer(listed)
+            for i, (path, content) in enumerate(files.items()):
+                headers = {"ETag": f'"{i}"', "X-Repo-Commit": REVISION}
+                server.pages[f"/owner/name/resolve/{revision}/{path}"] = Page(content, 200, headers, ranges=True)
+        refusal = Page(b"{}", 404, {"X-Error-Code": "RepoNotFound"})
+        server.pages["/owner/other/resolve/main/modules.json"] = refusal
+        server.pages["/owner/other/resolve/main/config.json"] = refusal
+        server.missing = Page(status=404, headers={"X-Error-Code": "EntryNotFound"})
+        yield server
 
 
-def test_no_such_model(hub: list[str]) -> None:
-    with pytest.raises(CheckpointError, match="no model on the hub that is open to you"):
-        inspect_model("owner/other")
-    assert hub == []
+def inspected(hub: Server, tmp_path: Path, name: str) -> "subprocess.CompletedProcess[str]":
+    """`posgeom inspect` in a process of its own, since the hub's address is read once."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("HF_")}
+    environment = kept | {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home")}
+    code = [sys.executable, "-m", "posgeom", "inspect", name, "--json"]
+    return subprocess.run(code, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_only_what_is_needed_is_fetched(hub: Server, tmp_path: Path) -> None:
+    hub.log.clear()
+    done = inspected(hub, tmp_path, "owner/name")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["tensor_bytes_read"] == 24 * 128 * 4
+    fetched = [line for line in hub.log if line.startswith("GET") and "safetensors" in line and "index" not in line]
+    assert fetched
+    assert not any("model-2" in line for line in fetched)
+    ranges = [line.split("bytes=")[1].split("-") for line in fetched]
+    assert sum(int(last) - int(first) + 1 for first, last in ranges) < FILLER / 16
+
+
+def test_no_such_model(hub: Server, tmp_path: Path) -> None:
+    done = inspected(hub, tmp_path, "owner/other")
+    assert done.returncode == 2
+    assert "no model on the hub that is open to you" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_without_a_network_and_without_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +98,6 @@ def test_without_a_network_and_without_a_cache(monkeypatch: pytest.MonkeyPatch) 
     assert "\n" not in str(refusal.value)
 
 
-def test_names_that_leave_are_refused_before_anything_is_asked(hub: list[str]) -> None:
+def test_names_that_leave_are_refused_before_anything_is_asked() -> None:
     with pytest.raises(CheckpointError, match="expected one inside its directory"):
         HubFiles("owner/name").find("../x")
-    assert hub == []

@@ -94,3 +94,26 @@ def test_the_tail_of_a_real_albert(data_dir: Path) -> None:
     assert rows.untrained.initial_norm == pytest.approx(0.226, abs=5e-4)
     np.testing.assert_allclose(np.linalg.norm(rows.points[510:], axis=1), [0.2252, 0.2209], atol=5e-5)
     assert np.linalg.norm(rows.points[:510], axis=1).min() > 0.7
+
+
+@pytest.mark.parametrize("width", [768, 1024])
+@pytest.mark.parametrize("kind", ["truncated", "decayed"])
+def test_tails_of_a_smaller_scale(width: int, kind: str) -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        fresh = rng.normal(size=(257, width))
+        if kind == "truncated":
+            while (np.abs(fresh) > 2).any():
+                fresh = np.where(np.abs(fresh) > 2, rng.normal(size=fresh.shape), fresh)
+        table = np.concatenate([trained(255, width, rng), 0.02 * fresh * (0.4 if kind == "decayed" else 1)])
+        tail = untrained_tail(table, 0.02)
+        assert tail is not None
+        assert tail.start == 255
+        assert tail.tail_norm < tail.initial_norm
+        assert "below initializer_range" in tail.rule
+
+
+def test_a_short_tail_has_no_scale_of_its_own() -> None:
+    rng = np.random.default_rng(0)
+    shrunk = np.concatenate([trained(50, 768, rng), rng.normal(scale=0.008, size=(4, 768))])
+    assert untrained_tail(shrunk, 0.02) is None

@@ -18,11 +18,17 @@ posgeom inspect bert-base-uncased -n 128 --json
 
 posgeom inspect weights.safetensors --tensor encoder.pos_embed --offset 1
 
-A hub name downloads config.json, and then only the files that hold the positions. No torch is needed, except for
-checkpoints in torch's own format, which are loaded weights-only or not at all."""
+posgeom inspect config.json
+
+A config alone does for positions that are a formula. Of a hub name no more is fetched than headers and the tensors that
+hold positions. No torch is needed, except for checkpoints in torch's own format, which are loaded weights-only or
+refused."""
 
 ModelArgument = Annotated[
-    str, typer.Argument(metavar="MODEL", help="A model directory, a .safetensors file, or a hub name.")
+    str,
+    typer.Argument(
+        metavar="MODEL", help="A model directory, a .safetensors or .gguf file, a config.json, or a hub name."
+    ),
 ]
 TensorOption = Annotated[
     str | None,

@@ -1,6 +1,7 @@
 """Checks of what schemes are given: each refuses in one line that says what was got and what was expected."""
 
 from collections.abc import Iterable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,12 @@ MAX_N_DIMS = 1 << 16
 MAX_HEADS = 1 << 16
 
 
-def check_n_positions(name: str, n_positions: int) -> None:
-    """Refuse a context length without any distance."""
+def check_n_positions(name: str, n_positions: Any) -> None:
+    """Refuse a context length without any distance, and what is no number."""
+    if isinstance(n_positions, bool) or not isinstance(n_positions, Integral):
+        raise EncodingError(
+            f"encoding {name}: got {type(n_positions).__name__} for n_positions, expected a whole number"
+        )
     if n_positions < 2:
         raise EncodingError(f"encoding {name}: n = {n_positions}, expected at least 2 positions")
 

@@ -20,8 +20,10 @@ from posgeom.encodings.nope import nope
 from posgeom.encodings.options import CONTEXT, Option, options_of, parse_options
 from posgeom.encodings.plugins import load_plugin, plugin_names
 from posgeom.encodings.random import random
+from posgeom.encodings.relative import relative, swin
 from posgeom.encodings.rope import rope
 from posgeom.encodings.rope_config import rope_from_config
+from posgeom.encodings.rope_grid import rope_grid
 from posgeom.encodings.sandwich import sandwich
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.encodings.t5 import t5
@@ -79,10 +81,13 @@ def _own(*entries: tuple[str, Builder, str]) -> Mapping[str, Scheme]:
 SCHEMES = _own(
     ("sinusoidal", sinusoidal, "Vaswani et al. 2017"),
     ("rope", rope, "Su et al. 2021"),
+    ("rope-grid", rope_grid, "Heo et al. 2024; Wang et al. 2024"),
     ("rope-config", rope_from_config, "Su et al. 2021; options as in Hugging Face configs"),
     ("xpos", xpos, "Sun et al. 2023"),
     ("alibi", alibi, "Press et al. 2022"),
     ("t5", t5, "Raffel et al. 2020"),
+    ("relative", relative, "Shaw et al. 2018; Dai et al. 2019; He et al. 2021"),
+    ("swin", swin, "Liu et al. 2021"),
     ("kerple", kerple, "Chi et al. 2022"),
     ("sandwich", sandwich, "Chi et al. 2023"),
     ("fire", fire, "Li et al. 2024"),
@@ -196,6 +201,8 @@ def build_encoding(
     <Encoding alibi:form=kernel,heads=8: n = 16, d = None>
     """
     given: dict[str, Any] = {}
+    if isinstance(spec, Encoding):
+        raise EncodingError(f"got an encoding already built, {spec.name}: use it as it is")
     if not isinstance(spec, str):
         scheme = _nameless(spec)
         name = printable(scheme.name)
@@ -245,6 +252,11 @@ def check_spec(spec: str | Builder, *, n_positions: int, n_dims: int) -> None:
 
 
 def _nameless(build: Builder) -> Scheme:
+    if not callable(build):
+        raise EncodingError(
+            f"got {type(build).__name__} for an encoding: expected a spec such as 'rope', or a function; "
+            "learned(matrix) makes one of a matrix"
+        )
     scheme = Scheme(getattr(build, "__name__", type(build).__name__), build, "given")
     required = [option.name for option in scheme.options.values() if option.is_required]
     if required:

@@ -101,6 +101,25 @@ class DynamicNTK(Scaling, name="dynamic", source="dynamic NTK-aware scaling, Pen
 
 
 @dataclass(frozen=True)
+class AlphaNTK(Scaling, name="alpha", source="NTK-aware scaling with a fixed alpha, as in Hunyuan"):
+    """A base that is larger at every length: base alpha^(r / (r - 2)).
+
+    Parameters
+    ----------
+    alpha : float
+    """
+
+    alpha: float
+
+    def frequencies(self, n_dims: int, base: float, length: int) -> Frequencies:  # noqa: ARG002, D102
+        if n_dims < 4:
+            raise EncodingError(f"alpha scaling needs at least 4 rotated channels, got {n_dims}")
+        grown = float(base * self.alpha ** (n_dims / (n_dims - 2)))
+        check_base(grown)
+        return inverse_frequencies(n_dims, grown), 1.0
+
+
+@dataclass(frozen=True)
 class Yarn(Scaling, name="yarn", source="YaRN, Peng et al. 2024"):
     """High frequencies kept, low ones divided by the factor, a linear ramp over the pairs between.
 
@@ -185,6 +204,8 @@ class LongRope(Scaling, name="longrope", source="LongRoPE, Ding et al. 2024"):
         Of cosines and sines; by default sqrt(1 + log(factor) / log(original_length)).
     length : int
         Length of the sequence; by default the n positions.
+    short_mscale, long_mscale : float
+        Attention factors up to the original length and beyond it, in place of the one above (Phi-3.5 MoE).
     """
 
     short_factor: tuple[float, ...]
@@ -193,6 +214,8 @@ class LongRope(Scaling, name="longrope", source="LongRoPE, Ding et al. 2024"):
     factor: float
     attention_factor: float | None = None
     length: int | None = None
+    short_mscale: float | None = None
+    long_mscale: float | None = None
 
     def frequencies(self, n_dims: int, base: float, length: int) -> Frequencies:  # noqa: D102
         is_long = (self.length or length) > self.original_length
@@ -202,7 +225,8 @@ class LongRope(Scaling, name="longrope", source="LongRoPE, Ding et al. 2024"):
             raise EncodingError(
                 f"longrope scaling, {name} has {factors.size} entries: expected one per pair, {n_dims // 2}"
             )
-        attention = self.attention_factor
+        own = self.long_mscale if is_long else self.short_mscale
+        attention = self.attention_factor if own is None else own
         if attention is None:
             if self.original_length < 2:
                 raise EncodingError(f"longrope scaling, original_length {self.original_length}: expected at least 2")

@@ -13,6 +13,25 @@ Pairing = Literal["interleaved", "halves"]
 PAIRINGS: tuple[Pairing, Pairing] = ("interleaved", "halves")
 
 
+@dataclass(frozen=True)
+class Temperature:
+    """What queries are multiplied by, beside any rotation: 1 + beta log(1 + floor((i + shift) / length)) (Llama 4).
+
+    Attributes
+    ----------
+    beta, length : float
+    shift : int
+    """
+
+    beta: float
+    length: float
+    shift: int = 0
+
+    def at(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The factor of each position, shape (m,)."""
+        return np.asarray(1 + self.beta * np.log1p(np.floor((positions + self.shift) / self.length)))
+
+
 @dataclass(frozen=True, eq=False)
 class Rotation:
     """The rotation of the k-th channel pair by omega_k (i + offset) at position i, times the attention factor.
@@ -30,6 +49,8 @@ class Rotation:
     offset : int
     decay : ndarray of float, optional, shape (r / 2,)
         Logarithm of what a query's pair is multiplied by, and a key's divided by, per position (xPos).
+    temperature : Temperature or None
+        What queries are multiplied by as well; no part of the distances, which it would make asymmetric.
     """
 
     inv_freq: NDArray[np.float64]
@@ -38,6 +59,7 @@ class Rotation:
     attention_factor: float = 1.0
     offset: int = 0
     decay: NDArray[np.float64] | None = None
+    temperature: Temperature | None = None
 
     def __repr__(self) -> str:
         return f"<Rotation: {2 * self.inv_freq.size} of {self.n_dims} channels, pairing {self.pairing}>"

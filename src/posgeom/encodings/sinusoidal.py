@@ -11,7 +11,8 @@ from posgeom.encodings.frequencies import inverse_frequencies, rotation_lag_dist
 from posgeom.encodings.grids import check_grid, grid_places
 from posgeom.errors import EncodingError
 
-LAYOUTS = ("interleaved", "halves")
+LAYOUTS: tuple[Literal["interleaved", "halves"], ...] = ("interleaved", "halves")
+FREQUENCIES: tuple[Literal["paper", "tensor2tensor"], ...] = ("paper", "tensor2tensor")
 _FREQUENCIES = {"paper": inverse_frequencies, "tensor2tensor": tensor2tensor_frequencies}
 
 

@@ -58,6 +58,8 @@ def tensors_of(encoding: Encoding, what: What | None = None) -> Tensors:
     EncodingError
         When the scheme has no such arrays, or its pairing of channels is needed and not said.
     """
+    if not isinstance(encoding, Encoding):
+        raise EncodingError(f"got {type(encoding).__name__} for an encoding: build one with build_encoding or learned")
     chosen = what or _default(encoding)
     check_choice("what", chosen, _MAKERS)
     arrays, conventions = _MAKERS[chosen](encoding, np.arange(encoding.n_positions))
@@ -108,6 +110,9 @@ def _angles(encoding: Encoding, positions: NDArray[np.int64]) -> _Made:
         "attention_factor": f"{rotation.attention_factor!r}, multiplied in",
     }
     arrays = {"cos": cosines, "sin": sines}
+    if rotation.temperature is not None:
+        arrays["temperature"] = rotation.temperature.at(positions)
+        conventions["temperature"] = "multiplies the query of its position"
     if rotation.decay is not None:
         arrays["scale"] = rotation.scales(positions)
         conventions["scale"] = "multiplies queries, divides keys"

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from posgeom.errors import CheckpointError
 from posgeom.messages import shown, shown_list
-from posgeom.models.files import Files, HubFiles, LocalFiles, check_name
+from posgeom.models.files import Files, HubFiles, Inside, LocalFiles, Source, check_name
+from posgeom.models.gguf_file import GgufFile
 from posgeom.models.json_files import read_object
 from posgeom.models.pickle_file import PICKLE_SUFFIXES, PickleFile
+from posgeom.models.quantised import FLOATS, PACKED, scaled
 from posgeom.models.safetensors_file import SafetensorsFile, TensorEntry
 
 WRAPPERS = frozenset({"_orig_mod", "module", "model", "transformer", "base_model", "language_model"})
@@ -49,10 +51,19 @@ class Checkpoint:
     ----------
     name : str
     config : mapping or None
+    gguf : GgufFile or None
+        The file, where it is a .gguf file, which has metadata in place of a config.
     """
 
-    def __init__(self, name: str, config: Mapping[str, Any] | None, files: Mapping[str, "LazyStore"]) -> None:
+    def __init__(
+        self,
+        name: str,
+        config: Mapping[str, Any] | None,
+        files: Mapping[str, "LazyStore"],
+        gguf: GgufFile | None = None,
+    ) -> None:
         self.name = name
+        self.gguf = gguf
         self.config = config
         self._files = files
         self._by_suffix: dict[str, list[str]] = {}
@@ -104,6 +115,15 @@ class Checkpoint:
     def locate(self, name: str, prefixes: Iterable[str] = ()) -> str:
         """As `find`, of a tensor that must be there."""
         found = self.find(name, prefixes)
+        stem = name.removesuffix("weight")
+        for end in PACKED if found is None and stem != name else ():
+            if (packed := self.find(stem + end, prefixes)) is not None:
+                raise CheckpointError(
+                    f"{shown(self.name)} has {shown(packed)} for {shown(name)}, packed integers, which are not read: "
+                    "use the checkpoint before quantisation"
+                )
+        if not self._files:
+            raise CheckpointError(f"{shown(self.name)} has no weights: expected one of {', '.join(_WEIGHTS)}")
         if found is None:
             raise CheckpointError(
                 f"{shown(self.name)} has no tensor {shown(name)}, which its model_type promises; it has "
@@ -135,9 +155,11 @@ class Checkpoint:
                 f"{shown(store.path)}: tensor {shown(name)} has shape {entry.shape}, no values: a sharded optimizer "
                 "keeps them elsewhere; save a gathered checkpoint"
             )
-        if entry.dtype == "BOOL" or not entry.shape:
+        if entry.dtype == "BOOL" or (not entry.shape and entry.dtype not in FLOATS):
             raise CheckpointError(f"{shown(store.path)}: tensor {shown(name)} is no array of real numbers")
         array = store.read(name, rows).astype(np.float64)
+        if entry.dtype not in FLOATS:
+            array = scaled(shown(store.path), name, entry.dtype, array, rows, self._files, self.read)
         if not (np.abs(array) <= LARGEST_WEIGHT).all():  # NaN is not below it either
             raise CheckpointError(
                 f"{shown(store.path)}: tensor {shown(name)} holds a number that is not finite or beyond "
@@ -164,10 +186,10 @@ class LazyStore:
     Parameters
     ----------
     find : callable
-        Gives its path, and downloads it where it has to.
+        Gives its source.
     """
 
-    def __init__(self, find: Callable[[], Path]) -> None:
+    def __init__(self, find: Callable[[], Source]) -> None:
         self._find = find
         self._store: Store | None = None
 
@@ -183,29 +205,18 @@ class LazyStore:
         return self._store
 
 
-def open_store(path: Path) -> Store:
-    """Open a file with tensors, by its suffix.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    Store
-
-    Raises
-    ------
-    CheckpointError
-        When it cannot be read, or is of another kind.
-    """
+def open_store(source: Source) -> Store:
+    """Open a file with tensors, by its suffix."""
+    path = source.path
     if path.suffix in PICKLE_SUFFIXES:
         return PickleFile(path)
+    if path.suffix == ".gguf":
+        return GgufFile(path, source.opener)
     if path.suffix != ".safetensors":
         raise CheckpointError(
             f"{shown(path)}: expected a model directory, a .safetensors file, or a hub name (owner/model)"
         )
-    return SafetensorsFile(path)
+    return SafetensorsFile(path, source.opener)
 
 
 def open_checkpoint(model: str | Path) -> Checkpoint:
@@ -214,8 +225,8 @@ def open_checkpoint(model: str | Path) -> Checkpoint:
     Parameters
     ----------
     model : str or Path
-        A directory with ``config.json`` and weights, a single .safetensors file (with a ``config.json`` beside it, or
-        none), or the name of a model on the hub.
+        A directory with ``config.json`` and weights (or without them: rotary positions need none), a ``config.json``,
+        a single .safetensors or .gguf file, or the name of a model on the hub.
 
     Returns
     -------
@@ -226,35 +237,62 @@ def open_checkpoint(model: str | Path) -> Checkpoint:
     CheckpointError
         When there is none, or it cannot be read.
     """
+    if not isinstance(model, str | Path):
+        raise CheckpointError(
+            f"got {type(model).__name__} for a model: expected the path of a directory or a file, or a hub name"
+        )
     path = Path(model)
     if not str(model).strip():
         raise CheckpointError(f"no model at {shown(model)}: expected a directory, a .safetensors file, or a hub name")
     if path.is_file():
+        if path.suffix == ".json":
+            return Checkpoint(str(model), read_object(path), {})
         beside = LocalFiles(path.parent).find("config.json")
-        return _of_one_file(str(model), read_object(beside) if beside else None, path)
+        values = read_object(beside) if beside and path.suffix != ".gguf" else None
+        return _of_one_file(str(model), values, Source(path))
     if path.is_dir():
         return _from_files(LocalFiles(path))
     name = str(model)
-    if name.startswith((".", "/", "~")) or name.count("/") > 1 or path.suffix in (".safetensors", *PICKLE_SUFFIXES):
+    if (
+        name.startswith((".", "/", "~"))
+        or name.count("/") > 1
+        or path.suffix in (".safetensors", ".gguf", ".json", *PICKLE_SUFFIXES)
+    ):
         raise CheckpointError(f"no model at {shown(name)}: expected a directory, a .safetensors file, or a hub name")
     return _from_files(HubFiles(name))
 
 
 def _from_files(files: Files) -> Checkpoint:
+    files = _transformer_module(files)
     config = files.find("config.json")
     values = read_object(config) if config else None
     for name in _WEIGHTS:
-        if (path := files.find(name)) is None:
-            continue
         if name.endswith(_INDEX_SUFFIX):
-            return Checkpoint(files.name, values, _sharded(files, path))
-        return _of_one_file(files.name, values, path)
+            if (path := files.find(name)) is not None:
+                return Checkpoint(files.name, values, _sharded(files, path))
+        elif (source := files.find_tensors(name)) is not None:
+            return _of_one_file(files.name, values, source)
+    if values is not None:  # enough where positions are a formula
+        return Checkpoint(files.name, values, {})
     raise CheckpointError(f"{shown(files.name)} has no weights: expected one of {', '.join(_WEIGHTS)}")
 
 
-def _of_one_file(name: str, config: Mapping[str, Any] | None, path: Path) -> Checkpoint:
-    file = LazyStore(lambda: path)
-    return Checkpoint(name, config, dict.fromkeys(file.open().entries, file))
+def _transformer_module(files: Files) -> Files:
+    """The transformer inside a directory of sentence-transformers; the files themselves where there is none."""
+    modules = files.find("modules.json")
+    if modules is None:
+        return files
+    listed = read_object(modules, array="modules").get("modules") or []
+    paths = [m.get("path") for m in listed if isinstance(m, dict) and str(m.get("type")).endswith(".Transformer")]
+    if len(paths) != 1 or not isinstance(paths[0], str):
+        raise CheckpointError(f"{shown(modules)} has {len(paths)} transformers: expected one, or name its directory")
+    return Inside(files, paths[0]) if paths[0] else files
+
+
+def _of_one_file(name: str, config: Mapping[str, Any] | None, source: Source) -> Checkpoint:
+    file = LazyStore(lambda: source)
+    store = file.open()
+    return Checkpoint(name, config, dict.fromkeys(store.entries, file), store if isinstance(store, GgufFile) else None)
 
 
 def _sharded(files: Files, index: Path) -> dict[str, LazyStore]:
@@ -268,12 +306,12 @@ def _sharded(files: Files, index: Path) -> dict[str, LazyStore]:
     return {tensor: stores[name] for tensor, name in places.items()}
 
 
-def _finder(files: Files, name: str, index: Path) -> Callable[[], Path]:
-    def find() -> Path:
-        path = files.find(name)
-        if path is None:
+def _finder(files: Files, name: str, index: Path) -> Callable[[], Source]:
+    def find() -> Source:
+        source = files.find_tensors(name)
+        if source is None:
             raise CheckpointError(f"{shown(index)} names the file {shown(name)}, which is missing")
-        return path
+        return source
 
     return find
 

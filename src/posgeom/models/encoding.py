@@ -8,12 +8,13 @@ from posgeom.encodings.base import Encoding
 from posgeom.encodings.learned import learned
 from posgeom.encodings.nope import nope
 from posgeom.encodings.rope_config import rope_from_config
+from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.encodings.t5 import t5
 from posgeom.errors import EncodingError
 from posgeom.messages import printable, shown
 from posgeom.models.by_hand import ByHand
 from posgeom.models.config import errors_name
-from posgeom.models.family import Alibi, NoPositions, PositionTable, Rotary, Stack, T5Bias
+from posgeom.models.family import Alibi, NoPositions, PositionTable, Rotary, Sinusoids, Stack, T5Bias
 from posgeom.models.model import Model, open_model
 from posgeom.models.position_rows import read_positions
 
@@ -108,6 +109,7 @@ def model_encoding(
 _OPTIONS = {
     PositionTable: (),
     Rotary: ("form", "layer_type"),
+    Sinusoids: (),
     Alibi: ("form", "head"),
     T5Bias: ("form", "head"),
     NoPositions: (),
@@ -136,8 +138,14 @@ def _(positions: PositionTable, model: Model, n_positions: int, *, untrained: st
 
 @_build.register
 def _(positions: Rotary, model: Model, n_positions: int, **options: Any) -> Encoding:
+    chosen = {"layer_type": positions.layer_type} | options
     with errors_name(model.checkpoint.name):
-        return rope_from_config(positions.config, n_positions, pairing=positions.pairing, **options)
+        return rope_from_config(positions.config, n_positions, pairing=positions.pairing, **chosen)
+
+
+@_build.register
+def _(positions: Sinusoids, model: Model, n_positions: int) -> Encoding:  # noqa: ARG001
+    return sinusoidal(n_positions, positions.width, **positions.options)
 
 
 @_build.register

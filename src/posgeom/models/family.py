@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from posgeom.encodings.rotation import Pairing
+from posgeom.encodings.rotation import Pairing, Temperature
 from posgeom.models.config import ModelConfig
 from posgeom.models.query_key import Layout
 
@@ -27,11 +27,15 @@ class PositionTable:
     grid : tuple of int or None
         Rows and columns of patches, where positions run over an image.
     fixed : bool
-        Whether it holds sines and cosines that training leaves alone.
+        Whether its family says that it holds sines and cosines, which is checked when it is read.
     initial_std : float or None
         Standard deviation it is initialised with; None where it is not drawn from a Gaussian.
     projection : str or None
         Name of the linear map, without ``.weight``, from its width to the model's, where they differ.
+    formula : Sinusoids or None
+        What its model computes where the checkpoint does not hold it.
+    n_rows, width : int or None
+        What the config says of its shape: other rows are noted, another width is an error.
     """
 
     tensor: str
@@ -42,6 +46,9 @@ class PositionTable:
     fixed: bool = False
     initial_std: float | None = None
     projection: str | None = None
+    formula: "Sinusoids | None" = None
+    n_rows: int | None = None
+    width: int | None = None
 
     @property
     def kind(self) -> str:
@@ -57,12 +64,32 @@ class Rotary:
     ----------
     config : mapping
         As `posgeom.rope_from_config` takes it.
-    pairing : {"interleaved", "halves"}
+    pairing : {"interleaved", "halves"} or None
+        By default that of the config's ``model_type``.
+    layer_type : str or None
+        Which of the config's, where layers differ.
     """
 
     config: Mapping[str, Any]
-    pairing: Pairing
+    pairing: Pairing | None = None
+    layer_type: str | None = None
     kind = "rotary"
+
+
+@dataclass(frozen=True)
+class Sinusoids:
+    """Sines and cosines that no checkpoint holds.
+
+    Attributes
+    ----------
+    width : int
+    options : mapping
+        Of `posgeom.encodings.sinusoidal.sinusoidal`.
+    """
+
+    width: int
+    options: Mapping[str, Any]
+    kind = "sinusoidal"
 
 
 @dataclass(frozen=True)
@@ -90,6 +117,10 @@ class T5Bias:
     ----------
     tensor : str
         Its name, without prefixes; shape (buckets, heads).
+    n_buckets, n_heads : int or None
+        Its shape by the config, for where there are no weights.
+    n_layers : int or None
+        Layers that have such a table each; `tensor` is then the first's.
     max_distance : int
     causal : bool
     """
@@ -97,17 +128,22 @@ class T5Bias:
     tensor: str
     max_distance: int = 128
     causal: bool = False
+    n_layers: int | None = None
+    n_buckets: int | None = None
+    n_heads: int | None = None
     kind = "t5"
 
 
 @dataclass(frozen=True)
 class NoPositions:
-    """No encoding of position at all."""
+    """No encoding of position at all; queries may be multiplied by a factor that grows with the position."""
 
+    temperature: Temperature | None = None
+    layer_type: str | None = None
     kind = "none"
 
 
-PositionScheme = PositionTable | Rotary | Alibi | T5Bias | NoPositions
+PositionScheme = PositionTable | Rotary | Sinusoids | Alibi | T5Bias | NoPositions
 
 
 @dataclass(frozen=True)
@@ -146,7 +182,7 @@ class Stack:
     n_heads, n_key_heads : int
     head_dim : int
     layout : Layout or None
-        None where the position table alone was named by hand.
+        None where only positions are known.
     also : tuple of PositionScheme
         Further schemes that act beside the first.
     n_uses : int or None

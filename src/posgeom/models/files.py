@@ -1,16 +1,32 @@
 """Files of a model: in a local directory that they may not leave, or on the Hugging Face hub, each when needed."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from posgeom.errors import CheckpointError
 from posgeom.messages import one_line, shown
+
+_BLOCK = 1 << 18
+"""Bytes of a range request, at least: most headers fit."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file with tensors: its path, and what opens it where it is elsewhere."""
+
+    path: Path
+    opener: Callable[[], BinaryIO] | None = None
 
 
 class Files(Protocol):
     """Files of a model by name."""
 
     name: str
+
+    def find_tensors(self, name: str) -> "Source | None":
+        """A file with tensors, to be read in parts; None where there is none."""
 
     def find(self, name: str) -> Path | None:
         """The path of a file, or None where there is none.
@@ -41,6 +57,11 @@ class LocalFiles:
         if real.parent.name == "snapshots":
             self._allowed.append(real.parent.parent / "blobs")
 
+    def find_tensors(self, name: str) -> Source | None:
+        """A file with tensors; None where there is none."""
+        path = self.find(name)
+        return Source(path) if path else None
+
     def find(self, name: str) -> Path | None:
         """The path of a file, or None where there is none."""
         check_name(name, self.name)
@@ -55,8 +76,24 @@ class LocalFiles:
         return path
 
 
+class Inside:
+    """Files in a folder of other files."""
+
+    def __init__(self, files: Files, folder: str) -> None:
+        self._files, self._folder = files, folder.rstrip("/")
+        self.name = f"{files.name}/{self._folder}"
+
+    def find(self, name: str) -> Path | None:
+        """The path of a file, or None where there is none."""
+        return self._files.find(f"{self._folder}/{name}")
+
+    def find_tensors(self, name: str) -> Source | None:
+        """A file with tensors; None where there is none."""
+        return self._files.find_tensors(f"{self._folder}/{name}")
+
+
 class HubFiles:
-    """Files of a model on the hub, each downloaded when it is asked for, or taken from the local cache.
+    """Files of a model on the hub, from the local cache or downloaded; those with tensors are read by range requests.
 
     Parameters
     ----------
@@ -88,6 +125,32 @@ class HubFiles:
             return None
         except Exception as unreachable:  # noqa: BLE001  network, cache and validation errors have no common root
             return self._cached(name, unreachable)
+
+    def find_tensors(self, name: str) -> Source | None:
+        """A file with tensors, of which no more is fetched than is read; None where there is none."""
+        from huggingface_hub import HfFileSystem, get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
+        from huggingface_hub.errors import EntryNotFoundError
+
+        check_name(name, self.name)
+        if isinstance(local := try_to_load_from_cache(self.name, name), str):
+            return Source(Path(local))
+        if Path(name).suffix != ".safetensors":
+            return Source(path) if (path := self.find(name)) else None
+        try:
+            get_hf_file_metadata(hf_hub_url(self.name, name))
+        except EntryNotFoundError:
+            return None
+        except Exception:  # noqa: BLE001  as below, which says why
+            return Source(path) if (path := self.find(name)) else None
+
+        def opened() -> BinaryIO:
+            try:
+                stream: BinaryIO = HfFileSystem().open(f"{self.name}/{name}", "rb", block_size=_BLOCK)
+            except Exception as error:  # noqa: BLE001  network and hub errors have no common root
+                raise CheckpointError(f"cannot read {shown(name)} of {shown(self.name)}: {one_line(error)}") from None
+            return stream
+
+        return Source(Path(f"{self.name}/{name}"), opened)
 
     def _cached(self, name: str, unreachable: Exception) -> Path | None:
         from huggingface_hub import hf_hub_download

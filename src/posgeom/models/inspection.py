@@ -15,7 +15,8 @@ from posgeom.geometry.euclidean import euclidean_distances
 from posgeom.messages import shown
 from posgeom.models.by_hand import ByHand
 from posgeom.models.encoding import model_encoding
-from posgeom.models.family import PositionTable, Stack
+from posgeom.models.family import PositionTable, Stack, T5Bias
+from posgeom.models.layer_types import layer_parts
 from posgeom.models.model import Model, open_model
 from posgeom.models.position_rows import PositionRows, read_positions
 from posgeom.models.schemes import describe
@@ -104,6 +105,10 @@ class StackReport:
         Share of the spectrum of a bias that no distances can have.
     sizes : mapping
         Layers, width, heads.
+    layer_type : str or None
+        Layers that it is about, where a stack has several types of them.
+    layers : tuple of int or None
+        Their numbers, where the config tells.
     """
 
     name: str
@@ -115,6 +120,8 @@ class StackReport:
     lag_distances: tuple[float, ...] | None
     negative_mass: float | None
     sizes: Mapping[str, int | None]
+    layer_type: str | None = None
+    layers: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +134,11 @@ class Inspection:
     model_type : str or None
     architectures : tuple of str
     stacks : tuple of StackReport
+        One for each type of layers.
     bytes_read : int
         Bytes of tensors that this took.
+    notes : tuple of str
+        What the checkpoint's own words leave in doubt.
     """
 
     name: str
@@ -136,6 +146,7 @@ class Inspection:
     architectures: tuple[str, ...]
     stacks: tuple[StackReport, ...]
     bytes_read: int
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Inspection {self.name}: {', '.join(f'{s.name} {s.scheme}' for s in self.stacks)}>"
@@ -166,25 +177,38 @@ def inspect_model(model: str | Path, *, n_positions: int | None = None, by_hand:
     if n_positions is not None and n_positions < 2:
         raise CheckpointError(f"n = {n_positions}: expected at least 2 positions")
     opened = open_model(model, by_hand)
-    reports = tuple(_report(opened, stack, n_positions) for stack in opened.stacks)
-    given = (opened.checkpoint.config or {}).get("architectures")
+    parts = [(part, layers) for stack in opened.stacks for part, layers in layer_parts(stack, opened.checkpoint.name)]
+    reports = tuple(_report(opened, part, layers, n_positions) for part, layers in parts)
+    config = opened.checkpoint.config or {}
+    given = config.get("architectures")
     names = tuple(str(name) for name in given) if isinstance(given, list) else ()
-    return Inspection(opened.checkpoint.name, opened.model_type, names, reports, opened.checkpoint.bytes_read)
+    notes = (*_config_notes(config), *(note for report in reports if report.rows for note in report.rows.notes))
+    checkpoint = opened.checkpoint
+    return Inspection(checkpoint.name, opened.model_type, names, reports, checkpoint.bytes_read, notes)
 
 
-def _report(model: Model, stack: Stack, n_positions: int | None) -> StackReport:
+def _config_notes(config: Mapping[str, Any]) -> list[str]:
+    notes = []
+    if config.get("auto_map"):
+        notes.append("its config names code of its own (auto_map), which is not run and may treat positions otherwise")
+    if config.get("quantization_config"):
+        notes.append("its config says that weights are quantised; tensors are dequantised by row or refused")
+    return notes
+
+
+def _report(model: Model, stack: Stack, layers: tuple[int, ...] | None, n_positions: int | None) -> StackReport:
     rows = measures = lag_distances = negative_mass = None
     if isinstance(stack.positions, PositionTable):
         rows = read_positions(model.tensors, stack.positions)
         measures = _measure_rows(model, rows, n_positions)
-    else:
+    elif not isinstance(stack.positions, T5Bias) or model.checkpoint.names:  # a learned bias needs its weights
         length = min(stack.n_positions or DEFAULT_LENGTH, DEFAULT_LENGTH) if n_positions is None else n_positions
         encoding = model_encoding(model, stack, max(length, 2))
         lag_distances = _by_lag(encoding)
         negative_mass = encoding.negative_mass
     return StackReport(
         stack.name,
-        stack.positions.kind,
+        stack.positions.kind if rows is None else rows.kind,
         describe(stack.positions, model.tensors),
         tuple({"scheme": p.kind} | describe(p, model.tensors) for p in stack.also),
         rows,
@@ -201,7 +225,9 @@ def _report(model: Model, stack: Stack, n_positions: int | None) -> StackReport:
             "n_positions": rows.points.shape[0] if rows is not None else stack.n_positions,
         }
         if stack.layout is not None
-        else {"width": stack.width, "n_positions": None if rows is None else rows.points.shape[0]},
+        else {"width": stack.width, "n_positions": stack.n_positions if rows is None else rows.points.shape[0]},
+        getattr(stack.positions, "layer_type", None),
+        layers,
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from posgeom.errors import CheckpointError
 from posgeom.messages import shown
 from posgeom.models.checkpoint import WRAPPERS, names_by_suffix
-from posgeom.models.family import Alibi, NoPositions, PositionTable, Rotary, Stack, T5Bias
+from posgeom.models.family import Alibi, NoPositions, PositionTable, Rotary, Sinusoids, Stack, T5Bias
 from posgeom.models.model import Model
 
 How = Literal["zeroed", "shuffled"]
@@ -58,9 +58,10 @@ def _(
 
 @_alter.register
 def _(positions: T5Bias, torch_model: Any, model: Model, how: How, order: NDArray[np.int64], undo: ExitStack) -> None:
-    weight = _parameter(torch_model, model, positions.tensor)
-    buckets = np.random.default_rng(int(order[0])).permutation(weight.shape[0])
-    _replace(weight, np.arange(weight.shape[0]), buckets, how, undo)
+    for layer in range(positions.n_layers or 1):
+        weight = _parameter(torch_model, model, positions.tensor.replace(".0.", f".{layer}.", 1))
+        buckets = np.random.default_rng(int(order[0])).permutation(weight.shape[0])
+        _replace(weight, np.arange(weight.shape[0]), buckets, how, undo)
 
 
 @_alter.register
@@ -92,6 +93,11 @@ def _(positions: Alibi, torch_model: Any, model: Model, how: How, order: NDArray
     for module, name in found:
         setattr(module, name, _changed_bias(getattr(module, name), how, order))
         undo.callback(delattr, module, name)
+
+
+@_alter.register
+def _(positions: Sinusoids, _: Any, model: Model, *rest: Any) -> None:  # noqa: ARG001
+    raise CheckpointError(f"{shown(model.checkpoint.name)}: its sines are computed in its code, and are not taken out")
 
 
 @_alter.register

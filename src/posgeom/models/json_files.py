@@ -11,50 +11,21 @@ MAX_BYTES = 100_000_000
 """Largest header, index or config; that of the safetensors format."""
 
 
-def parse_object(content: bytes, what: str) -> dict[str, Any]:
-    """Parse a JSON object.
-
-    Parameters
-    ----------
-    content : bytes
-        UTF-8.
-    what : str
-        What it is, for messages, with the file's name quoted.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    CheckpointError
-        When it is no JSON, no object, or names a key twice.
-    """
+def parse_object(content: bytes, what: str, array: str | None = None) -> dict[str, Any]:
+    """Parse a JSON object; with `array`, a list is taken for an object that holds it under that name."""
     try:
         value = json.loads(content.decode(), object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{what} is no readable JSON: {one_line(error)}") from None
+    if array is not None and isinstance(value, list):
+        return {array: value}
     if not isinstance(value, dict):
         raise CheckpointError(f"{what} holds {type(value).__name__}: expected an object")
     return value
 
 
-def read_object(path: Path) -> dict[str, Any]:
-    """Read a file that holds a JSON object.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    CheckpointError
-        When it cannot be read, is too large, or see `parse_object`.
-    """
+def read_object(path: Path, array: str | None = None) -> dict[str, Any]:
+    """Read a file that holds a JSON object; see `parse_object`."""
     try:
         size = path.stat().st_size
         if size > MAX_BYTES:
@@ -62,7 +33,7 @@ def read_object(path: Path) -> dict[str, Any]:
         content = path.read_bytes()
     except OSError as error:
         raise CheckpointError(f"cannot read {shown(path)}: {error.strerror or one_line(error)}") from None
-    return parse_object(content, shown(path))
+    return parse_object(content, shown(path), array)
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

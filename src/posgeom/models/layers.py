@@ -16,6 +16,7 @@ from posgeom.messages import printable, shown
 from posgeom.models.encoding import model_encoding
 from posgeom.models.family import PositionTable, Rotary, Stack
 from posgeom.models.initial import initial_query_key, initial_table
+from posgeom.models.layer_types import layer_rotations
 from posgeom.models.model import Model
 from posgeom.models.position_rows import read_positions
 from posgeom.models.projection import ProjectionScores, score_projection
@@ -245,12 +246,14 @@ def _kernel_maker(
     positions, embedding = stack.positions, stack.embedding
     if not isinstance(positions, Rotary) or embedding is None:
         return None
-    rotation = model_encoding(model, stack, geometry.n_positions).rotation
-    if rotation is None or rotation.n_dims != stack.head_dim:
+    rotations = layer_rotations(model, stack, geometry.n_positions)
+    if any(rotation is not None and rotation.n_dims != stack.head_dim for rotation in rotations):
         raise CheckpointError(f"config of {shown(model.checkpoint.name)} has a rotary width unlike that of its heads")
     content = mean_normalised_embedding(model.tensors, embedding, stack.width, frequencies)
 
     def kernels(layer: int, projections: QueryKey) -> list[HeadKernel]:
+        if (rotation := rotations[layer]) is None:
+            return []
         return head_kernels(model.tensors, embedding, rotation, layer, projections, content, geometry.n_positions)
 
     return kernels

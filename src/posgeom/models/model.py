@@ -1,16 +1,22 @@
 """A model: its checkpoint, and what its family says of it."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from posgeom.encodings.rotary_families import FAMILIES as ROTARY_FAMILIES
 from posgeom.errors import CheckpointError
 from posgeom.messages import shown
 from posgeom.models.by_hand import ByHand, named_by_hand
 from posgeom.models.checkpoint import Checkpoint, open_checkpoint
 from posgeom.models.config import ModelConfig
-from posgeom.models.family import Family, PositionTable, Stack, T5Bias
+from posgeom.models.family import Family, PositionTable, Rotary, Stack, T5Bias
+from posgeom.models.gguf_model import gguf_stack
 from posgeom.models.query_key import HeadShape, QueryKey, Tensors
 from posgeom.models.registry import GROUP, find_family, model_types
+
+_TABLE_NAME = re.compile(r"pos(ition)?(al)?s?[_.]?(emb|enc|table)|(^|[._])(wpe|pe)([._]|$)")
+_MANY = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,17 +104,25 @@ def open_model(model: str | Path, by_hand: ByHand | None = None) -> Model:
     if by_hand is not None and by_hand.given:
         stack = named_by_hand(checkpoint, config, by_hand)
         return Model(checkpoint, kind, (stack,), Tensors(checkpoint, frozenset()))
+    if checkpoint.gguf is not None:
+        kind, stack = gguf_stack(checkpoint, checkpoint.gguf)
+        return Model(checkpoint, kind, (stack,), Tensors(checkpoint, frozenset()))
     family = find_family(kind) if kind else None
     if family is None:
-        raise CheckpointError(_unknown(checkpoint, kind))
+        rotary = _rotary_stack(config)
+        if rotary is None:
+            raise CheckpointError(_unknown(checkpoint, kind))
+        return Model(checkpoint, kind, (rotary,), Tensors(checkpoint, frozenset()))
     tensors = Tensors(checkpoint, family.prefixes)
     return Model(checkpoint, kind, _present(family, config, tensors), tensors)
 
 
 def _present(family: Family, config: ModelConfig, tensors: Tensors) -> tuple[Stack, ...]:
     """The stacks that a checkpoint has: an encoder alone may have been saved. The first where it has none."""
-    stacks = family.stacks(config)
+    stacks = tuple(_without_missing_table(stack, tensors) for stack in family.stacks(config))
     if len(stacks) == 1:
+        return stacks
+    if not tensors.checkpoint.names:
         return stacks
     found = tuple(
         s
@@ -118,10 +132,43 @@ def _present(family: Family, config: ModelConfig, tensors: Tensors) -> tuple[Sta
     return found or stacks[:1]
 
 
+def _without_missing_table(stack: Stack, tensors: Tensors) -> Stack:
+    """The stack, by formula where its table has one and the checkpoint lacks it."""
+    table = stack.positions
+    if not isinstance(table, PositionTable) or table.formula is None or tensors.find(table.tensor) is not None:
+        return stack
+    return replace(stack, positions=table.formula)
+
+
+def _rotary_stack(config: ModelConfig) -> Stack | None:
+    """The positions of a model without a family, from its config's rotary options alone; None where it has none."""
+    part = config.part("text_config")
+    given = any(source.get("rope_theta", "rope_parameters", "rope_scaling") for source in (config, part))
+    if not given and part.get("model_type") not in ROTARY_FAMILIES:
+        return None
+    width = part.get("hidden_size", "n_embd")
+    length = part.get("max_position_embeddings", "n_positions")
+    sizes = [value if isinstance(value, int) and value > 0 else None for value in (width, length)]
+    return Stack(
+        "model", Rotary(config.values), 0, sizes[0] or 0, 1, 1, 1, None, (0.02, 0.02), n_positions=sizes[1], causal=True
+    )
+
+
+def _candidates(checkpoint: Checkpoint) -> str:
+    """Tensors that could be a position table, by name and shape."""
+    found = []
+    for name in checkpoint.names if len(checkpoint.names) < _MANY else ():
+        if _TABLE_NAME.search(name):
+            shape = tuple(n for n in checkpoint.entry(name).shape if n > 1)
+            if len(shape) == 2:
+                found.append(f"--tensor {shown(name, 100)} ({shape[0]} x {shape[1]})")
+    return f" It could be {' or '.join(found[:4])}." if found else ""
+
+
 def _unknown(checkpoint: Checkpoint, kind: str | None) -> str:
     what = f"has model_type {shown(kind, 60)}, which is not known" if kind else "has no config.json with a model_type"
     return (
-        f"{shown(checkpoint.name)} {what} (known: {', '.join(model_types())}): name its position table with --tensor "
-        f"NAME and --offset ROWS, its projections with --query and --key; or add a family by an entry point in the "
-        f"group {GROUP} of a package of yours"
+        f"{shown(checkpoint.name)} {what} and has no rotary options in its config: name its position table with "
+        f"--tensor NAME and --offset ROWS, its projections with --query and --key.{_candidates(checkpoint)} Known are "
+        f"{', '.join(model_types())}, and what a package of yours adds by an entry point in the group {GROUP}"
     )

@@ -21,7 +21,8 @@ from posgeom.models.model import Model, open_model
 from posgeom.models.position_rows import read_positions
 from posgeom.seeds import make_rng
 
-_NO_TOKENS = ("vit", "deit", "clip", "clip_text_model", "clip_vision_model", "whisper")
+_NO_TOKENS: tuple[str, ...] = ("vit", "deit", "dinov2", "clip", "clip_text_model", "clip_vision_model", "whisper")
+_NO_TOKENS += ("siglip", "siglip_text_model", "siglip_vision_model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,10 @@ def order_sensitivity(
             gaps.append(_gap(run, tokens, orders))
     single = run(tokens)
     torch_model.double()
+    try:
+        double = run(tokens)
+    except RuntimeError as error:  # experts that have no code in double precision
+        raise CheckpointError(f"{shown(model)} does not run in double precision: {one_line(error)}") from None
     return OrderSensitivity(
         name=opened.checkpoint.name,
         model_type=opened.model_type,
@@ -127,7 +132,7 @@ def order_sensitivity(
         gap=gaps[0],
         gap_zeroed=gaps[1],
         gap_shuffled=gaps[2],
-        round_off=float(np.abs(single - run(tokens)).max()),
+        round_off=float(np.abs(single - double).max()),
         largest=float(np.abs(single).max()),
     )
 

@@ -127,19 +127,20 @@ class Fused:
     ----------
     tensor : str
         Name without ``.weight``, with ``{layer}`` for the layer.
-    order : {"blocks", "heads"}
-        All queries, then all keys, then all values; or query, key and value of one head after the other.
+    order : {"blocks", "heads", "groups"}
+        All queries, then all keys, then all values; query, key and value of one head after the other; or the queries of
+        a group, then its key and value.
     transposed : bool
         Whether it is stored in x out (the Conv1D of GPT-2).
     """
 
     tensor: str
-    order: Literal["blocks", "heads"]
+    order: Literal["blocks", "heads", "groups"]
     transposed: bool = False
 
     def read(self, tensors: Tensors, layer: int, shape: HeadShape) -> QueryKey:
         """The projections of a layer."""
-        name, rows = self.tensor.format(layer=layer), 3 * shape.n_heads * shape.head_dim
+        name, rows = self.tensor.format(layer=layer), (shape.n_heads + 2 * shape.n_key_heads) * shape.head_dim
         stored = (shape.width, rows) if self.transposed else (rows, shape.width)
         weight = tensors.read(f"{name}.weight", stored)
         bias = tensors.read_optional(f"{name}.bias", (rows,))
@@ -149,7 +150,7 @@ class Fused:
 
     def _split(self, rows: NDArray[np.float64], shape: HeadShape) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if self.order == "blocks":
-            parts = rows.reshape(3, shape.n_heads, shape.head_dim, -1)
-            return parts[0], parts[1]
-        parts = rows.reshape(shape.n_heads, 3, shape.head_dim, -1)
-        return parts[:, 0], parts[:, 1]
+            parts = rows.reshape(shape.n_heads + 2 * shape.n_key_heads, shape.head_dim, -1)
+            return parts[: shape.n_heads], parts[shape.n_heads : shape.n_heads + shape.n_key_heads]
+        groups = rows.reshape(shape.n_key_heads, -1, shape.head_dim, rows.shape[-1])  # one key head a group
+        return groups[:, :-2].reshape(shape.n_heads, shape.head_dim, -1), groups[:, -2]

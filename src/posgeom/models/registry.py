@@ -1,5 +1,6 @@
 """Families by ``model_type``: posgeom's own, registered ones, and those of other packages."""
 
+from collections.abc import Mapping
 from importlib.metadata import entry_points
 from types import MappingProxyType
 
@@ -7,26 +8,40 @@ from posgeom.encodings.plugins import package_of
 from posgeom.errors import CheckpointError
 from posgeom.messages import one_line, shown
 from posgeom.models.families.albert import Albert
-from posgeom.models.families.bart import Bart, Blenderbot
+from posgeom.models.families.bart import M2M100, Bart, Blenderbot, Marian
 from posgeom.models.families.bert import Bert, DistilBert, Electra
 from posgeom.models.families.bloom import Bloom
-from posgeom.models.families.gpt2 import GPT2
+from posgeom.models.families.gpt2 import GPT2, GPTNeo
 from posgeom.models.families.gpt_neox import GPTNeoX
 from posgeom.models.families.gptj import GPTJ
-from posgeom.models.families.llama import Llama
 from posgeom.models.families.mpt import MPT
 from posgeom.models.families.opt import OPT
 from posgeom.models.families.roberta import Esm, MPNet, Roberta
-from posgeom.models.families.t5 import T5
-from posgeom.models.families.vit import Clip, DeiT, ViT
+from posgeom.models.families.rotary import ROTARY, Falcon
+from posgeom.models.families.t5 import T5, UMT5
+from posgeom.models.families.vit import Clip, DeiT, Dinov2, Siglip, ViT
 from posgeom.models.families.whisper import Whisper
 from posgeom.models.family import Family
 
 GROUP = "posgeom.families"
 """Entry-point group in which a package offers families: the entry's name is a ``model_type``."""
-_OWN: tuple[type[Family], ...] = (Bert, DistilBert, Electra, Roberta, MPNet, Esm, Albert, GPT2, GPTNeoX, GPTJ, OPT)
-_OWN += (Bart, Blenderbot, T5, Bloom, MPT, Llama, ViT, DeiT, Clip, Whisper)
-FAMILIES = MappingProxyType({name: family() for family in _OWN for name in family.model_types})
+_OWN: tuple[type[Family], ...] = (
+    Bert,
+    DistilBert,
+    Electra,
+    Roberta,
+    MPNet,
+    Esm,
+    Albert,
+    GPT2,
+    GPTNeo,
+    GPTNeoX,
+    GPTJ,
+    OPT,
+)
+_OWN += (Bart, Blenderbot, Marian, M2M100, T5, UMT5, Bloom, MPT, Falcon, ViT, DeiT, Dinov2, Clip, Siglip, Whisper)
+_MADE = (*(family() for family in _OWN), *ROTARY)
+FAMILIES: Mapping[str, Family] = MappingProxyType({name: family for family in _MADE for name in family.model_types})
 """posgeom's own families, by ``model_type``."""
 _REGISTERED: dict[str, Family] = {}
 

@@ -4,8 +4,9 @@ The library that defines the format returns whole tensors and has no bfloat16 ou
 large checkpoint needs both. Format: https://github.com/huggingface/safetensors#format
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from pathlib import Path
 from types import MappingProxyType
@@ -64,6 +65,8 @@ class SafetensorsFile:
     Parameters
     ----------
     path : Path
+    opener : callable, optional
+        Opens it where it is no local file, such as by range requests.
 
     Attributes
     ----------
@@ -78,10 +81,11 @@ class SafetensorsFile:
         When the file cannot be read, or its header does not describe it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, opener: Callable[[], BinaryIO] | None = None) -> None:
         self.path = path
         self.bytes_read = 0
-        with _opened(path) as stream:
+        self._open = opener or partial(open_local, path)
+        with self._open() as stream:
             size = stream.seek(0, 2)
             stream.seek(0)
             self.entries: Mapping[str, TensorEntry] = MappingProxyType(_read_header(stream, size, shown(path)))
@@ -119,7 +123,7 @@ class SafetensorsFile:
         shape = (max(stop - start, 0), *entry.shape[1:]) if entry.shape else ()
         row_bytes = stored.itemsize * prod(entry.shape[1:])
         count = prod(shape)
-        with _opened(self.path) as stream:
+        with self._open() as stream:
             stream.seek(entry.begin + start * row_bytes)
             content = stream.read(count * stored.itemsize)
         if len(content) != count * stored.itemsize:
@@ -131,7 +135,8 @@ class SafetensorsFile:
         return array.astype(np.float32) if entry.dtype == "F16" else array
 
 
-def _opened(path: Path) -> BinaryIO:
+def open_local(path: Path) -> BinaryIO:
+    """Open a file that is there and is one."""
     try:
         if not path.is_file():  # a pipe or a device would block, or never end
             raise CheckpointError(f"no file {shown(path)}")

@@ -1,13 +1,15 @@
 """The settings of a model's positional scheme, as plain values."""
 
+from dataclasses import asdict
 from functools import singledispatch
 from typing import Any
 
 from posgeom.encodings.alibi import alibi_slopes
 from posgeom.encodings.catalog import plain
 from posgeom.encodings.rope_config import read_rope_config
+from posgeom.encodings.rotation import Temperature
 from posgeom.models.config import errors_name
-from posgeom.models.family import Alibi, NoPositions, PositionTable, Rotary, T5Bias
+from posgeom.models.family import Alibi, NoPositions, PositionTable, Rotary, Sinusoids, T5Bias
 from posgeom.models.query_key import Tensors
 
 
@@ -42,15 +44,27 @@ def _(positions: PositionTable, tensors: Tensors) -> dict[str, Any]:  # noqa: AR
 @describe.register
 def _(positions: Rotary, tensors: Tensors) -> dict[str, Any]:
     with errors_name(tensors.checkpoint.name):
-        settings = read_rope_config(positions.config)
+        settings = read_rope_config(positions.config, layer_type=positions.layer_type)
     return {
         "base": settings.base,
         "head_dim": settings.n_dims,
         "rotated_share": settings.partial,
-        "pairing": positions.pairing,
+        "pairing": positions.pairing or settings.pairing,
         "scaling": plain(settings.scaling),
+        "temperature": _plain_temperature(settings.temperature),
+        "mrope": None if settings.mrope is None else list(settings.mrope),
+        "mrope_order": settings.mrope_order,
         "form": "orbit",
     }
+
+
+def _plain_temperature(temperature: Temperature | None) -> dict[str, float] | None:
+    return None if temperature is None else asdict(temperature)
+
+
+@describe.register
+def _(positions: Sinusoids, tensors: Tensors) -> dict[str, Any]:  # noqa: ARG001
+    return {"width": positions.width, "projection": None, **positions.options}
 
 
 @describe.register
@@ -61,18 +75,21 @@ def _(positions: Alibi, tensors: Tensors) -> dict[str, Any]:  # noqa: ARG001
 
 @describe.register
 def _(positions: T5Bias, tensors: Tensors) -> dict[str, Any]:
-    stored = tensors.checkpoint.locate(positions.tensor, tensors.prefixes)
-    buckets, heads = tensors.checkpoint.entry(stored).shape
+    stored, buckets, heads = positions.tensor, positions.n_buckets, positions.n_heads
+    if tensors.checkpoint.names or buckets is None:
+        stored = tensors.checkpoint.locate(positions.tensor, tensors.prefixes)
+        buckets, heads = tensors.checkpoint.entry(stored).shape
     return {
         "tensor": stored,
         "n_buckets": buckets,
         "n_heads": heads,
         "max_distance": positions.max_distance,
         "causal": positions.causal,
+        "n_tables": positions.n_layers or 1,
         "form": "mds",
     }
 
 
 @describe.register
 def _(positions: NoPositions, tensors: Tensors) -> dict[str, Any]:  # noqa: ARG001
-    return {}
+    return {"temperature": _plain_temperature(positions.temperature)}

@@ -34,6 +34,7 @@ def inspection_document(inspection: Inspection) -> dict[str, Any]:
         "model_type": inspection.model_type,
         "architectures": list(inspection.architectures),
         "tensor_bytes_read": inspection.bytes_read,
+        "notes": list(inspection.notes),
         "stacks": [_stack_document(stack) for stack in inspection.stacks],
     }
 
@@ -43,6 +44,8 @@ def _stack_document(stack: StackReport) -> dict[str, Any]:
     return {
         "name": stack.name,
         "scheme": stack.scheme,
+        "layer_type": stack.layer_type,
+        "layers": None if stack.layers is None else list(stack.layers),
         "details": dict(stack.details),
         "also": [dict(other) for other in stack.also],
         **stack.sizes,
@@ -87,6 +90,8 @@ def print_inspection(inspection: Inspection, console: Console) -> None:
             console.print()
         for label, text in _stack_lines(stack):
             _line(label, text, console)
+    for note in inspection.notes:
+        _line("note", printable(note), console)
     _line("read", f"{inspection.bytes_read:,} bytes of tensors", console)
 
 
@@ -114,14 +119,18 @@ def _stack_lines(stack: StackReport) -> list[tuple[str, str]]:
 
 def _stack_text(stack: StackReport) -> str:
     sizes = stack.sizes
+    name = stack.name
+    if stack.layer_type is not None:
+        name += f", layers of type {printable(stack.layer_type)}"
+        name += f" ({len(stack.layers)})" if stack.layers else ""
     if "n_heads" not in sizes:
-        return f"{stack.name}, width {sizes['width']}"
+        return f"{name}, width {sizes['width']}" if sizes["width"] else name
     n = sizes["n_layers"] or 0
     layers = f"{n} layer{'s' * (n > 1)}"
     if sizes["n_uses"]:
         layers = f"{sizes['n_uses']} layers that share {n} set{'s' * (n > 1)} of weights"
     keys = f", {sizes['n_key_heads']} key heads" if sizes["n_key_heads"] != sizes["n_heads"] else ""
-    return f"{stack.name}, {layers}, width {sizes['width']}, {sizes['n_heads']} heads of {sizes['head_dim']}{keys}"
+    return f"{name}, {layers}, width {sizes['width']}, {sizes['n_heads']} heads of {sizes['head_dim']}{keys}"
 
 
 def _scheme_text(scheme: str, details: Mapping[str, Any]) -> str:
@@ -135,8 +144,23 @@ def _rotary_text(details: Mapping[str, Any]) -> str:
     channels = "all" if share == 1 else f"{share:.4g} of the"
     return (
         f"rotary, base {details['base']:g}, {channels} {details['head_dim']} channels of a head, pairing "
-        f"{details['pairing']}, {how}"
+        f"{details['pairing'] or 'not said'}, {how}{_mrope_text(details)}{_temperature_text(details)}"
     )
+
+
+def _mrope_text(details: Mapping[str, Any]) -> str:
+    if not details["mrope"]:
+        return ""
+    pairs = ", ".join(map(str, details["mrope"]))
+    return f"; {details['mrope_order']} pairs of time, height and width: {pairs}, alike for text"
+
+
+def _temperature_text(details: Mapping[str, Any]) -> str:
+    given = details["temperature"]
+    if given is None:
+        return ""
+    position = f"(i + {given['shift']})" if given["shift"] else "i"
+    return f"; queries times 1 + {given['beta']:g} log(1 + floor({position} / {given['length']:g}))"
 
 
 def _short(value: Any) -> str:
@@ -152,7 +176,8 @@ def _t5_text(details: Mapping[str, Any]) -> str:
     where = "past only" if details["causal"] else "both directions"
     return (
         f"T5's relative bias, {details['n_buckets']} buckets up to lag {details['max_distance']}, {where}, "
-        f"{details['n_heads']} heads ({printable(details['tensor'])})"
+        f"{details['n_heads']} heads ({printable(details['tensor'])}"
+        f"{', the first of ' + str(details['n_tables']) + ' tables' if details['n_tables'] > 1 else ''})"
     )
 
 
@@ -161,11 +186,13 @@ def _learned_text(details: Mapping[str, Any]) -> str:
 
 
 def _sinusoidal_text(details: Mapping[str, Any]) -> str:
+    if "width" in details:
+        return f"sines and cosines of width {details['width']}, by formula"
     return "fixed table of sines and cosines" + _through(details)
 
 
-def _none_text(details: Mapping[str, Any]) -> str:  # noqa: ARG001
-    return "none"
+def _none_text(details: Mapping[str, Any]) -> str:
+    return "none" + _temperature_text(details)
 
 
 def _through(details: Mapping[str, Any]) -> str:

@@ -31,6 +31,12 @@ def encoder_stack(
     )
 
 
+def learned_table(config: ModelConfig) -> PositionTable:
+    """A table of as many rows as the config has positions, in the width of its layers."""
+    rows = config.whole("max_position_embeddings") if config.get("max_position_embeddings") else None
+    return PositionTable(TABLE, initial_std=initial_std(config), n_rows=rows, width=config.whole("hidden_size"))
+
+
 def initial_std(config: ModelConfig) -> float:
     """Standard deviation of a fresh model's weights."""
     return config.number("initializer_range", "init_std", default=0.02)
@@ -54,7 +60,7 @@ class Bert(Family):
     def stacks(self, config: ModelConfig) -> tuple[Stack, ...]:
         """See `Family`."""
         refuse_relative(config)
-        return (encoder_stack(config, PositionTable(TABLE, initial_std=initial_std(config)), BERT_LAYOUT),)
+        return (encoder_stack(config, learned_table(config), BERT_LAYOUT),)
 
 
 class Electra(Family):

@@ -16,12 +16,10 @@ class GPTNeoX(Family):
         """See `Family`."""
         width, heads = config.whole("hidden_size"), config.whole("num_attention_heads")
         std = initial_std(config)
-        # Configs of the first releases leave the share out where it is the default.
-        rotary = {"rotary_pct": 0.25, "rotary_emb_base": 10000.0} | dict(config.values)
         return (
             Stack(
                 "decoder",
-                Rotary(rotary, "halves"),
+                Rotary(config.values),
                 config.whole("num_hidden_layers"),
                 width,
                 heads,

@@ -16,13 +16,11 @@ class GPTJ(Family):
         """See `Family`."""
         width, heads = config.whole("n_embd", "hidden_size"), config.whole("n_head", "num_attention_heads")
         head_dim, std = config.head_dim(width, heads), initial_std(config)
-        rotated = config.whole("rotary_dim", default=head_dim)
-        rotary = {"rope_theta": 10000.0, "head_dim": head_dim, "partial_rotary_factor": rotated / head_dim}
         layer = "h.{layer}.attn."
         return (
             Stack(
                 "decoder",
-                Rotary(rotary, "interleaved"),
+                Rotary(config.values),
                 config.whole("n_layer", "num_hidden_layers"),
                 width,
                 heads,

@@ -20,7 +20,13 @@ class OPT(Family):
         return (
             Stack(
                 "decoder",
-                PositionTable("embed_positions.weight", offset=2, initial_std=std),
+                PositionTable(
+                    "embed_positions.weight",
+                    offset=2,
+                    initial_std=std,
+                    n_rows=config.whole("max_position_embeddings", default=2048) + 2,
+                    width=width,
+                ),
                 config.whole("num_hidden_layers"),
                 width,
                 heads,

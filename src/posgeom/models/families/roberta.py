@@ -5,14 +5,14 @@ from dataclasses import replace
 from posgeom.errors import CheckpointError
 from posgeom.messages import shown
 from posgeom.models.config import ModelConfig
-from posgeom.models.families.bert import BERT_LAYOUT, TABLE, encoder_stack, initial_std, refuse_relative
+from posgeom.models.families.bert import BERT_LAYOUT, encoder_stack, learned_table, refuse_relative
 from posgeom.models.family import Embedding, Family, PositionTable, Rotary, Stack, T5Bias
 from posgeom.models.query_key import Separate
 
 
 def table_after_padding(config: ModelConfig, padding: int) -> PositionTable:
     """A table whose position 0 is the row after the padding token's id; 514 rows hold 512 positions."""
-    return PositionTable(TABLE, offset=padding + 1, padding_row=padding, initial_std=initial_std(config))
+    return replace(learned_table(config), offset=padding + 1, padding_row=padding)
 
 
 class Roberta(Family):
@@ -59,7 +59,7 @@ class Esm(Family):
                 f"config of {shown(config.source)} has position_embedding_type {shown(kind, 40)}: expected absolute or "
                 "rotary"
             )
-        stack = encoder_stack(config, Rotary({"rope_theta": 10000.0} | dict(config.values), "halves"), BERT_LAYOUT)
+        stack = encoder_stack(config, Rotary(config.values), BERT_LAYOUT)
         norm = Embedding(
             "embeddings.word_embeddings.weight",
             "encoder.layer.{layer}.attention.LayerNorm",

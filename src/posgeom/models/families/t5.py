@@ -8,8 +8,9 @@ from posgeom.models.query_key import Separate
 class T5(Family):
     """T5 and mT5."""
 
-    model_types = ("t5", "mt5")
+    model_types: tuple[str, ...] = ("t5", "mt5")
     prefixes = frozenset()
+    table_in_each_layer = False
 
     def stacks(self, config: ModelConfig) -> tuple[Stack, ...]:
         """See `Family`; heads need not add up to the width."""
@@ -24,6 +25,9 @@ class T5(Family):
                     f"{side}.block.0.layer.0.SelfAttention.relative_attention_bias.weight",
                     config.whole("relative_attention_max_distance", default=128),
                     causal=side == "decoder",
+                    n_layers=counts[side] if self.table_in_each_layer else None,
+                    n_buckets=config.whole("relative_attention_num_buckets", default=32),
+                    n_heads=heads,
                 ),
                 counts[side],
                 width,
@@ -39,3 +43,10 @@ class T5(Family):
             )
             for side in ("encoder", "decoder")
         )
+
+
+class UMT5(T5):
+    """UMT5: as T5, with a table in each layer."""
+
+    model_types = ("umt5",)
+    table_in_each_layer = True

@@ -59,26 +59,55 @@ class DeiT(ViT):
         return 0.0
 
 
+class Dinov2(ViT):
+    """DINOv2: as ViT."""
+
+    model_types = ("dinov2",)
+    prefixes = frozenset({"dinov2"})
+
+
 class Clip(Family):
     """CLIP: a text model, and a ViT for images."""
 
-    model_types = ("clip", "clip_text_model", "clip_vision_model")
+    model_types: tuple[str, ...] = ("clip", "clip_text_model", "clip_vision_model")
     prefixes = frozenset({"clip"})
+    n_special = 1
 
     def stacks(self, config: ModelConfig) -> tuple[Stack, ...]:
         """See `Family`."""
         factor = config.number("initializer_factor", default=1.0)
-        sides = {"clip_text_model": ("text",), "clip_vision_model": ("vision",)}
-        wanted = sides.get(str(config.get("model_type")), ("text", "vision"))
-        return tuple(_side(config.part(f"{side}_config"), side, factor) for side in wanted)
+        kind = str(config.get("model_type"))
+        sides = [side for side in ("text", "vision") if f"_{side}_" in kind] or ["text", "vision"]
+        return tuple(_side(config.part(f"{side}_config"), side, factor, self.n_special) for side in sides)
 
 
-def _side(config: ModelConfig, side: str, factor: float) -> Stack:
+class Siglip(Clip):
+    """SigLIP: as CLIP, without a class token, its text seen in both directions."""
+
+    model_types = ("siglip", "siglip_text_model", "siglip_vision_model")
+    prefixes = frozenset({"siglip"})
+    n_special = 0
+
+    def stacks(self, config: ModelConfig) -> tuple[Stack, ...]:
+        """See `Family`; how its tables are drawn is not known."""
+        return tuple(
+            replace(
+                stack,
+                positions=replace(stack.positions, initial_std=None),
+                causal=False,
+                initial_std=(stack.width**-0.5, stack.width**-0.5),
+            )
+            for stack in super().stacks(config)
+            if isinstance(stack.positions, PositionTable)
+        )
+
+
+def _side(config: ModelConfig, side: str, factor: float, n_special: int) -> Stack:
     layer = side + "_model.encoder.layers.{layer}.self_attn."
     std = factor * (config.number("initializer_range", default=0.02) if side == "vision" else 0.02)
     table = PositionTable(
         f"{side}_model.embeddings.position_embedding.weight",
-        n_special=1 if side == "vision" else 0,
+        n_special=n_special if side == "vision" else 0,
         grid=patch_grid(config) if side == "vision" else None,
         initial_std=std,
     )

@@ -14,6 +14,12 @@ class Whisper(Family):
 
     def stacks(self, config: ModelConfig) -> tuple[Stack, ...]:
         """See `Family`."""
-        encoder = PositionTable("encoder.embed_positions.weight", fixed=True)
-        decoder = PositionTable("decoder.embed_positions.weight", initial_std=initial_std(config))
+        encoder = PositionTable(
+            "encoder.embed_positions.weight", fixed=True, n_rows=config.whole("max_source_positions", default=1500)
+        )
+        decoder = PositionTable(
+            "decoder.embed_positions.weight",
+            initial_std=initial_std(config),
+            n_rows=config.whole("max_target_positions", default=448),
+        )
         return side_stack(config, "encoder", encoder), side_stack(config, "decoder", decoder)
