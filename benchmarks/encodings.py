@@ -13,8 +13,8 @@ from scipy.spatial.distance import pdist
 from benchmarks.kernels import race
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.rope import rope
-from posgeom.geometry.distance_matrix import DistanceMatrix
-from posgeom.geometry.euclidean import euclidean_distances
+from posgeom.estimation.distance_matrix import DistanceMatrix
+from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.inference.scoring import stress
 from posgeom.scores.effective_rank import encoding_effective_rank
 

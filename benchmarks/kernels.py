@@ -13,9 +13,9 @@ from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import kendalltau
 
-from posgeom.geometry.euclidean import euclidean_distances
-from posgeom.geometry.gram import cross_gram
-from posgeom.geometry.rarefaction import rarefied_rows
+from posgeom.estimation.euclidean import euclidean_distances
+from posgeom.estimation.gram import cross_gram
+from posgeom.estimation.rarefaction import rarefied_rows
 from posgeom.scores.monotonicity import monotonicity
 
 ROUNDS = 3

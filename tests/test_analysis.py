@@ -7,7 +7,7 @@ import pytest
 
 import posgeom as pg
 from posgeom.report.document import to_document
-from posgeom.studies.synthetic import sample_counts, synthetic
+from posgeom.simulation.synthetic import sample_counts, synthetic
 
 COUNTS = synthetic().counts
 

@@ -2,7 +2,7 @@ from xml.etree.ElementTree import fromstring
 
 from posgeom.analysis import analyze
 from posgeom.html_table import html_table
-from posgeom.studies.synthetic import synthetic
+from posgeom.simulation.synthetic import synthetic
 
 
 def test_everything_is_text() -> None:

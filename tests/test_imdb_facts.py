@@ -5,8 +5,8 @@ import pytest
 
 from posgeom.analysis import analyze
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.geometry.euclidean import euclidean_distances
-from posgeom.geometry.mds import classical_mds, spectrum_of
+from posgeom.estimation.euclidean import euclidean_distances
+from posgeom.estimation.mds import classical_mds, spectrum_of
 from posgeom.report.document import to_document
 from posgeom.results import Analysis
 from posgeom.scores.monotonicity import monotonicity

@@ -7,7 +7,7 @@ import pytest
 from posgeom.analysis import analyze
 from posgeom.counts.counting import count
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.geometry.build import geometry
+from posgeom.estimation.build import geometry
 from posgeom.results import Analysis
 
 

@@ -10,7 +10,7 @@ import posgeom as pg
 from posgeom.errors import RunError
 from posgeom.report.files import save
 from posgeom.report.run import read_run
-from posgeom.studies.synthetic import synthetic
+from posgeom.simulation.synthetic import synthetic
 
 
 @pytest.fixture(scope="module")

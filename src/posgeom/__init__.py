@@ -3,9 +3,6 @@
 It estimates how the token distributions of sequence positions lie to each other, telling signal from sampling
 noise, and says how faithfully an encoding reproduces that geometry. Importing it loads neither torch nor a
 plotting library.
-
-`posgeom.geometry` is the function that estimates a geometry; what else is in the package of that name is imported
-as in ``from posgeom.geometry.mds import classical_mds``.
 """
 
 from importlib import import_module
@@ -51,10 +48,10 @@ from posgeom.errors import (
     RunError,
     TokenizerError,
 )
-from posgeom.geometry.build import Geometry, geometry
-from posgeom.geometry.distance_matrix import DistanceMatrix
-from posgeom.geometry.mds import MDS, Spectrum, classical_mds
-from posgeom.geometry.metrics import METRICS, distribution_distances
+from posgeom.estimation.build import Geometry, geometry
+from posgeom.estimation.distance_matrix import DistanceMatrix
+from posgeom.estimation.mds import MDS, Spectrum, classical_mds
+from posgeom.estimation.metrics import METRICS, distribution_distances
 from posgeom.inference.comparison import Difference
 from posgeom.inference.depth_curve import DepthCurve, DepthPoint, depth_curve
 from posgeom.inference.jackknife import Estimate, Interval, jackknife

@@ -19,7 +19,7 @@ from posgeom.encodings.checks import check_width
 from posgeom.encodings.learned import learned
 from posgeom.encodings.registry import build_encoding, check_spec
 from posgeom.errors import EncodingError, PosgeomError
-from posgeom.geometry.build import EmptyPolicy, Estimator, Geometry, geometry
+from posgeom.estimation.build import EmptyPolicy, Estimator, Geometry, geometry
 from posgeom.inference.depth_curve import depth_curve
 from posgeom.inference.mean_distance import mean_squared_distance, noise_share
 from posgeom.inference.null_corpora import order_beyond_lengths

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from posgeom.encodings.registry import SCHEMES, build_encoding
 from posgeom.errors import EncodingError
-from posgeom.geometry.blocks import block_edges, block_means
-from posgeom.geometry.distance_matrix import upper_pairs
+from posgeom.estimation.blocks import block_edges, block_means
+from posgeom.estimation.distance_matrix import upper_pairs
 from posgeom.inference.scoring import corpus_scores
 from posgeom.progress import ProgressHook, silent
 from posgeom.results import Analysis

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from posgeom.counts.copies import copies_note
 from posgeom.counts.leaks import leak_note
-from posgeom.geometry.build import MAX_RANK_POSITIONS, Geometry
+from posgeom.estimation.build import MAX_RANK_POSITIONS, Geometry
 from posgeom.inference.null_corpora import CAVEAT, FEWEST_NULLS
 from posgeom.inference.significance import HYPOTHESIS
 from posgeom.messages import printable

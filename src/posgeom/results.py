@@ -5,7 +5,7 @@ from typing import Literal
 
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.encodings.base import Encoding
-from posgeom.geometry.build import Geometry
+from posgeom.estimation.build import Geometry
 from posgeom.inference.depth_curve import DepthCurve
 from posgeom.inference.jackknife import Estimate
 from posgeom.inference.null_corpora import OrderBeyondLengths

@@ -11,7 +11,7 @@ import posgeom as pg
 from posgeom.errors import RunError
 from posgeom.report.replicates import read_scored
 from posgeom.report.run import read_run
-from posgeom.studies.synthetic import synthetic
+from posgeom.simulation.synthetic import synthetic
 from tests.cli.helpers import posgeom
 
 

@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 
 from posgeom.cli.options import MetricName
-from posgeom.geometry.metrics import METRICS
+from posgeom.estimation.metrics import METRICS
 from tests.cli.helpers import ENTRY, Run, visible
 
 

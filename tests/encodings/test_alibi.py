@@ -4,7 +4,7 @@ import pytest
 from posgeom.encodings.alibi import alibi, alibi_slopes
 from posgeom.encodings.base import Encoding
 from posgeom.errors import EncodingError
-from posgeom.geometry.euclidean import euclidean_distances
+from posgeom.estimation.euclidean import euclidean_distances
 
 
 def by_lag(encoding: Encoding) -> np.ndarray:

@@ -6,9 +6,9 @@ from posgeom.encodings.random import random
 from posgeom.encodings.rope import rope
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.errors import EncodingError, PosgeomError
-from posgeom.geometry.build import geometry
+from posgeom.estimation.build import geometry
 from posgeom.inference.scorecard import score
-from posgeom.studies.synthetic import synthetic
+from posgeom.simulation.synthetic import synthetic
 
 
 def test_rows_may_stand_for_chosen_positions() -> None:

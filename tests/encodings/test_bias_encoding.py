@@ -11,10 +11,10 @@ from posgeom.encodings.kerple import kerple
 from posgeom.encodings.sandwich import sandwich
 from posgeom.encodings.xpos import xpos
 from posgeom.errors import EncodingError
-from posgeom.geometry.build import geometry
-from posgeom.geometry.mds import spectrum_of
+from posgeom.estimation.build import geometry
+from posgeom.estimation.mds import spectrum_of
 from posgeom.inference.scorecard import score
-from posgeom.studies.synthetic import synthetic
+from posgeom.simulation.synthetic import synthetic
 
 Form = Literal["linear", "kernel", "mds"]
 

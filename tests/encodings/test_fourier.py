@@ -6,7 +6,7 @@ from safetensors.numpy import save_file
 
 from posgeom.encodings.fourier import fourier
 from posgeom.errors import EncodingError
-from posgeom.geometry.euclidean import euclidean_distances
+from posgeom.estimation.euclidean import euclidean_distances
 
 
 def test_features_alone_are_a_function_of_the_lag() -> None:

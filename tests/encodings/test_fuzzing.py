@@ -12,8 +12,8 @@ from posgeom.encodings.registry import SCHEMES, build_encoding
 from posgeom.encodings.rope_config import rope_from_config
 from posgeom.encodings.rotary_scaling import Scaling
 from posgeom.errors import PosgeomError
-from posgeom.geometry.build import geometry
-from posgeom.studies.synthetic import synthetic
+from posgeom.estimation.build import geometry
+from posgeom.simulation.synthetic import synthetic
 
 SHAPE = geometry(synthetic().counts)
 WORDS = [

@@ -3,10 +3,10 @@ import pytest
 
 from posgeom.encodings.mds import mds
 from posgeom.errors import EncodingError
-from posgeom.geometry.build import geometry
-from posgeom.geometry.distance_matrix import DistanceMatrix
-from posgeom.geometry.euclidean import euclidean_distances
-from posgeom.studies.synthetic import sample_counts, synthetic
+from posgeom.estimation.build import geometry
+from posgeom.estimation.distance_matrix import DistanceMatrix
+from posgeom.estimation.euclidean import euclidean_distances
+from posgeom.simulation.synthetic import sample_counts, synthetic
 
 SHAPE = geometry(synthetic(seed=0).counts, estimator="plugin")
 

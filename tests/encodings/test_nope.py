@@ -1,9 +1,9 @@
 import numpy as np
 
 from posgeom.encodings.nope import nope
-from posgeom.geometry.build import geometry
+from posgeom.estimation.build import geometry
 from posgeom.inference.scorecard import score
-from posgeom.studies.synthetic import synthetic
+from posgeom.simulation.synthetic import synthetic
 
 
 def test_all_distances_are_zero_and_what_they_leave_undefined_is_undefined() -> None:

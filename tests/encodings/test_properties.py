@@ -18,8 +18,8 @@ from posgeom.encodings.sandwich import sandwich
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.encodings.t5 import t5
 from posgeom.encodings.xpos import xpos
-from posgeom.geometry.euclidean import euclidean_distances
-from posgeom.geometry.mds import spectrum_of
+from posgeom.estimation.euclidean import euclidean_distances
+from posgeom.estimation.mds import spectrum_of
 
 N = st.integers(2, 40)
 EVEN = st.integers(1, 24).map(lambda half: 2 * half)

@@ -13,8 +13,8 @@ from posgeom.encodings.registry import SCHEMES, build_encoding, register, scheme
 from posgeom.encodings.rope import rope
 from posgeom.encodings.t5 import t5
 from posgeom.errors import EncodingError
-from posgeom.geometry.build import geometry
-from posgeom.studies.synthetic import synthetic
+from posgeom.estimation.build import geometry
+from posgeom.simulation.synthetic import synthetic
 
 
 def build(spec: Any, **settings: object) -> Encoding:

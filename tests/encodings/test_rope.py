@@ -9,7 +9,7 @@ from posgeom.encodings.rotary_scaling import Yarn
 from posgeom.encodings.rotation import Rotation
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.errors import EncodingError
-from posgeom.geometry.euclidean import euclidean_distances
+from posgeom.estimation.euclidean import euclidean_distances
 
 FORMS: tuple[Literal["orbit", "kernel", "mds"], ...] = ("orbit", "kernel", "mds")
 

@@ -3,7 +3,7 @@ import pytest
 
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.errors import EncodingError
-from posgeom.geometry.euclidean import euclidean_distances
+from posgeom.estimation.euclidean import euclidean_distances
 
 
 def coordinates(n: int, d: int, **options: object) -> np.ndarray:

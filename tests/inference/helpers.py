@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from posgeom.geometry.build import Geometry, geometry
-from posgeom.studies.synthetic import sample_counts
+from posgeom.estimation.build import Geometry, geometry
+from posgeom.simulation.synthetic import sample_counts
 
 N = 10
 

@@ -10,14 +10,14 @@ from posgeom.encodings.base import PointEncoding
 from posgeom.encodings.mds import mds
 from posgeom.encodings.random import random
 from posgeom.encodings.sinusoidal import sinusoidal
-from posgeom.geometry.build import geometry
-from posgeom.geometry.distance_matrix import DistanceMatrix
-from posgeom.geometry.mds import double_centre
+from posgeom.estimation.build import geometry
+from posgeom.estimation.distance_matrix import DistanceMatrix
+from posgeom.estimation.mds import double_centre
 from posgeom.inference.alignment import Norm, targets_of, why_undefined
 from posgeom.inference.scorecard import scorecard
 from posgeom.inference.scoring import alignment, corpus_scores
 from posgeom.simulation.scenarios import expected_roots
-from posgeom.studies.synthetic import sample_counts
+from posgeom.simulation.synthetic import sample_counts
 from tests.inference.helpers import N, corpus, drifting, flat
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from posgeom.geometry.build import geometry
-from posgeom.geometry.fold_products import fold_products
+from posgeom.estimation.build import geometry
+from posgeom.estimation.fold_products import fold_products
 from posgeom.inference.depth_curve import DepthCurve, DepthPoint, depth_curve
 from posgeom.inference.jackknife import Estimate
 from posgeom.inference.mean_distance import mean_of_products, mean_squared_distance
-from posgeom.studies.synthetic import sample_counts, synthetic
+from posgeom.simulation.synthetic import sample_counts, synthetic
 
 
 @pytest.mark.parametrize("empty", ["mask", "uniform"])

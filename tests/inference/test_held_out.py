@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from posgeom.encodings.mds import mds
-from posgeom.geometry.crossval import balanced_splits
-from posgeom.geometry.mds import double_centre
+from posgeom.estimation.crossval import balanced_splits
+from posgeom.estimation.mds import double_centre
 from posgeom.inference.alignment import Norm
 from posgeom.inference.fields import FIELDS
 from posgeom.inference.held_out import fit_of, held_out, other_half

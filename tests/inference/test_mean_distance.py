@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from posgeom.geometry.build import geometry
+from posgeom.estimation.build import geometry
 from posgeom.inference.mean_distance import mean_squared_distance, noise_share
 from posgeom.simulation.scenarios import expected_roots
-from posgeom.studies.synthetic import sample_counts
+from posgeom.simulation.synthetic import sample_counts
 from tests.inference.helpers import N, corpus, drifting
 
 

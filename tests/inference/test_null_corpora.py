@@ -5,7 +5,7 @@ import pytest
 
 from posgeom.analysis import analyze
 from posgeom.counts.counting import count_texts
-from posgeom.geometry.build import geometry
+from posgeom.estimation.build import geometry
 from posgeom.inference.null_corpora import CAVEAT, order_beyond_lengths
 from posgeom.inference.significance import significance
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from posgeom.geometry.build import geometry
+from posgeom.estimation.build import geometry
 from posgeom.inference.order import corpus_order
 from posgeom.inference.significance import Significance
-from posgeom.studies.synthetic import sample_counts
+from posgeom.simulation.synthetic import sample_counts
 
 M = 14
 

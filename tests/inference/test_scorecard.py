@@ -10,13 +10,13 @@ from posgeom.encodings.mds import mds
 from posgeom.encodings.random import random
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.errors import GeometryError
-from posgeom.geometry.build import Geometry, geometry
+from posgeom.estimation.build import Geometry, geometry
 from posgeom.inference.comparison import BETTER
 from posgeom.inference.fields import FIELDS
 from posgeom.inference.jackknife import Interval
 from posgeom.inference.scorecard import Scorecard, score, scorecard
 from posgeom.inference.scoring import alignment, stress
-from posgeom.studies.synthetic import sample_counts, synthetic
+from posgeom.simulation.synthetic import sample_counts, synthetic
 
 
 def test_every_score_uses_the_positions_of_the_geometry() -> None:

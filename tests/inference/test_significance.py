@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from posgeom.counts.counting import count, count_texts
-from posgeom.geometry.build import Geometry, geometry
+from posgeom.estimation.build import Geometry, geometry
 from posgeom.inference import significance as module
 from posgeom.inference.significance import Significance, leading_eigenvalues, sign_patterns, significance
 from posgeom.simulation.scenarios import scenarios
-from posgeom.studies.synthetic import sample_counts
+from posgeom.simulation.synthetic import sample_counts
 from tests.inference.helpers import N, corpus, drifting, flat
 
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from posgeom.analysis import analyze
 from posgeom.counts.counting import count_texts
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.geometry.build import geometry
-from posgeom.geometry.distance_matrix import DistanceMatrix
-from posgeom.geometry.euclidean import euclidean_distances
+from posgeom.estimation.build import geometry
+from posgeom.estimation.distance_matrix import DistanceMatrix
+from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.inference.scoring import stress
 from tests.conftest import make_counts
 

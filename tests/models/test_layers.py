@@ -9,7 +9,7 @@ import pytest
 from posgeom.encodings.registry import build_encoding
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.errors import CheckpointError, EncodingError
-from posgeom.geometry.build import Geometry, geometry
+from posgeom.estimation.build import Geometry, geometry
 from posgeom.inference.scoring import stress
 from posgeom.models.by_hand import ByHand
 from posgeom.models.layers import frequencies_of, layer_scores

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from posgeom.studies.paper.inputs import open_inputs
-from posgeom.studies.paper.items import reproduce
-from posgeom.studies.paper.result import Verdict
+from posgeom.paper.inputs import open_inputs
+from posgeom.paper.items import reproduce
+from posgeom.paper.result import Verdict
 
 pytestmark = pytest.mark.models
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from posgeom.encodings.sinusoidal import sinusoidal
-from posgeom.geometry.distance_matrix import DistanceMatrix
-from posgeom.geometry.mds import double_centre
+from posgeom.estimation.distance_matrix import DistanceMatrix
+from posgeom.estimation.mds import double_centre
 from posgeom.inference.fields import Target
 from posgeom.inference.scoring import alignment, stress
 from posgeom.models.projection import ProjectionScores, projected, score_projection

@@ -14,7 +14,7 @@ from posgeom.encodings.base import PointEncoding
 from posgeom.report.files import save
 from posgeom.report.run import Run, read_run
 from posgeom.results import Analysis
-from posgeom.studies.synthetic import synthetic
+from posgeom.simulation.synthetic import synthetic
 
 HOSTILE_CORPUS = "<img src=x onerror=document.title='owned'>"
 HOSTILE_ENCODING = "</script><script>document.title='owned'</script>"

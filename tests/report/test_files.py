@@ -14,14 +14,14 @@ from posgeom.counts.counting import count_texts
 from posgeom.counts.storage import read_counts
 from posgeom.encodings.base import PointEncoding
 from posgeom.errors import OutputError
-from posgeom.geometry.build import MAX_RANK_POSITIONS
-from posgeom.geometry.euclidean import euclidean_distances
-from posgeom.geometry.metrics import METRICS
+from posgeom.estimation.build import MAX_RANK_POSITIONS
+from posgeom.estimation.euclidean import euclidean_distances
+from posgeom.estimation.metrics import METRICS
 from posgeom.report import files as module
 from posgeom.report.document import to_document
 from posgeom.report.files import save, save_counts, staged_directory, staged_file
 from posgeom.results import Analysis
-from posgeom.studies.synthetic import synthetic
+from posgeom.simulation.synthetic import synthetic
 
 NAMES = [
     "charts.json",

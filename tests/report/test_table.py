@@ -9,7 +9,7 @@ from posgeom.counts.counting import count_texts
 from posgeom.encodings.base import PointEncoding
 from posgeom.inference.jackknife import Interval
 from posgeom.report.table import FULL_WIDTH, OTHER_HALF, WIDTH, interval_text, print_analysis
-from posgeom.studies.synthetic import synthetic
+from posgeom.simulation.synthetic import synthetic
 
 
 def printed(width: int = WIDTH, **settings: object) -> str:

@@ -8,8 +8,8 @@ from posgeom.encodings.base import Encoding
 from posgeom.encodings.mds import mds
 from posgeom.encodings.random import random
 from posgeom.encodings.sinusoidal import sinusoidal
-from posgeom.geometry.build import Geometry, geometry
-from posgeom.studies.synthetic import sample_counts
+from posgeom.estimation.build import Geometry, geometry
+from posgeom.simulation.synthetic import sample_counts
 
 N = 10
 

@@ -3,7 +3,7 @@ import pytest
 
 from posgeom.encodings.base import PointEncoding
 from posgeom.errors import GeometryError
-from posgeom.geometry.distance_matrix import DistanceMatrix
+from posgeom.estimation.distance_matrix import DistanceMatrix
 from posgeom.inference.scoring import stress
 from posgeom.scores.stress import stress_of_pairs
 

@@ -14,7 +14,7 @@ from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
 from posgeom.corpus.documents import ReadOptions
 from posgeom.counts.counting import count
-from posgeom.geometry.metrics import distribution_distances
+from posgeom.estimation.metrics import distribution_distances
 from posgeom.inference.scorecard import Scorecard
 from posgeom.messages import shown
 from posgeom.progress import ProgressHook
@@ -23,8 +23,8 @@ from posgeom.report.drawn import REPORT, draw_run
 from posgeom.report.files import staged_directory, write_files
 from posgeom.report.table import print_analysis, print_paragraph
 from posgeom.results import Analysis
-from posgeom.studies.standard_library import standard_library_files
-from posgeom.studies.synthetic import synthetic
+from posgeom.simulation.standard_library import standard_library_files
+from posgeom.simulation.synthetic import synthetic
 
 EPILOG = """Example:
 

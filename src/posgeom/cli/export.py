@@ -14,7 +14,7 @@ from posgeom.encodings.checks import check_width
 from posgeom.encodings.registry import build_encoding, check_spec
 from posgeom.encodings.tensors import tensors_of
 from posgeom.errors import CountsError, EncodingError
-from posgeom.geometry.build import Geometry, geometry
+from posgeom.estimation.build import Geometry, geometry
 from posgeom.messages import printable, shown
 from posgeom.report.files import staged_file
 from posgeom.report.tensors import check_target, write_tensors

@@ -16,7 +16,7 @@ from posgeom.corpus.documents import ReadOptions
 from posgeom.counts.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import CorpusError, CountsError
-from posgeom.geometry.build import geometry
+from posgeom.estimation.build import geometry
 from posgeom.messages import shown
 from posgeom.models.by_hand import ByHand
 from posgeom.models.layers import frequencies_of, layer_scores

@@ -10,12 +10,12 @@ import typer
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
 from posgeom.messages import shown
+from posgeom.paper.inputs import N_SEEDS, open_inputs
+from posgeom.paper.items import ITEMS, chosen_items, needs_of, reproduce
 from posgeom.report.charts.figure import can_draw
 from posgeom.report.files import staged_directory
 from posgeom.report.reproduction import print_reproduction
 from posgeom.report.reproduction_files import write_reproduction
-from posgeom.studies.paper.inputs import N_SEEDS, open_inputs
-from posgeom.studies.paper.items import ITEMS, chosen_items, needs_of, reproduce
 
 EPILOG = """Examples:
 

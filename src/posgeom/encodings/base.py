@@ -13,9 +13,9 @@ from posgeom.encodings.checks import as_matrix, check_n_positions
 from posgeom.encodings.lags import lag_span, spread_lags
 from posgeom.encodings.rotation import Rotation
 from posgeom.errors import EncodingError
-from posgeom.geometry.build import Geometry
-from posgeom.geometry.distance_matrix import DistanceMatrix, check_matrix_fits
-from posgeom.geometry.euclidean import euclidean_distances
+from posgeom.estimation.build import Geometry
+from posgeom.estimation.distance_matrix import DistanceMatrix, check_matrix_fits
+from posgeom.estimation.euclidean import euclidean_distances
 
 SMALLEST, LARGEST = 1e-100, 1e100
 """Magnitudes whose squares, and sums of squares, double precision holds."""

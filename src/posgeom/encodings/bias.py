@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from posgeom.encodings.lags import lag_span, spread_lags
 from posgeom.errors import EncodingError
-from posgeom.geometry.distance_matrix import check_matrix_fits
+from posgeom.estimation.distance_matrix import check_matrix_fits
 
 Positions = NDArray[np.int64]
 _BLOCK_CELLS = 1 << 20

@@ -10,9 +10,9 @@ from posgeom.encodings.base import Encoding
 from posgeom.encodings.bias import Bias
 from posgeom.encodings.checks import check_choice
 from posgeom.errors import EncodingError
-from posgeom.geometry.distance_matrix import DistanceMatrix
-from posgeom.geometry.euclidean import euclidean_distances
-from posgeom.geometry.mds import MDS, classical_mds, spectrum_of
+from posgeom.estimation.distance_matrix import DistanceMatrix
+from posgeom.estimation.euclidean import euclidean_distances
+from posgeom.estimation.mds import MDS, classical_mds, spectrum_of
 
 BiasForm = Literal["linear", "kernel", "mds"]
 _ROUND_OFF = 1e-10

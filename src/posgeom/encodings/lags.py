@@ -4,7 +4,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from posgeom.geometry.distance_matrix import check_matrix_fits
+from posgeom.estimation.distance_matrix import check_matrix_fits
 
 
 def lag_span(positions: NDArray[np.int64]) -> int:

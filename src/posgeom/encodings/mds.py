@@ -9,9 +9,9 @@ from posgeom.encodings.base import Encoding, PointEncoding
 from posgeom.encodings.checks import check_choice, check_width
 from posgeom.encodings.interpolation import interpolate_rows
 from posgeom.errors import EncodingError
-from posgeom.geometry.build import Geometry
-from posgeom.geometry.distance_matrix import DistanceMatrix
-from posgeom.geometry.mds import MDS, classical_mds
+from posgeom.estimation.build import Geometry
+from posgeom.estimation.distance_matrix import DistanceMatrix
+from posgeom.estimation.mds import MDS, classical_mds
 from posgeom.seeds import make_rng
 
 

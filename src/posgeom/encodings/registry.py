@@ -30,7 +30,7 @@ from posgeom.encodings.t5 import t5
 from posgeom.encodings.tables import MATRIX_SUFFIXES, load_matrix, split_tensor
 from posgeom.encodings.xpos import xpos
 from posgeom.errors import EncodingError, PosgeomError
-from posgeom.geometry.build import Geometry
+from posgeom.estimation.build import Geometry
 from posgeom.messages import one_line, printable, shown, shown_list
 
 Builder = Callable[..., Any]

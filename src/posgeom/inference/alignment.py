@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.geometry.build import Geometry
-from posgeom.geometry.fold_products import FoldProducts
-from posgeom.geometry.mds import double_centre
+from posgeom.estimation.build import Geometry
+from posgeom.estimation.fold_products import FoldProducts
+from posgeom.estimation.mds import double_centre
 from posgeom.inference.fields import Target
 from posgeom.inference.significance import significance
 from posgeom.policies import ENOUGH_FOLDS

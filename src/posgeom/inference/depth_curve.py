@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.geometry.build import Geometry
-from posgeom.geometry.fold_products import depth_of_groups, fold_products
+from posgeom.estimation.build import Geometry
+from posgeom.estimation.fold_products import depth_of_groups, fold_products
 from posgeom.inference.jackknife import Estimate
 from posgeom.inference.mean_distance import mean_of_products
 from posgeom.progress import ProgressHook, silent

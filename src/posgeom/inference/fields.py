@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.geometry.crossval import squared_distances
-from posgeom.geometry.distance_matrix import clipped_roots, upper_pairs
+from posgeom.estimation.crossval import squared_distances
+from posgeom.estimation.distance_matrix import clipped_roots, upper_pairs
 from posgeom.scores.alignment import alignment_of, centred_gram
 from posgeom.scores.correlation import is_constant, pearson, tied_ranks
 from posgeom.scores.stress import stress_of_pairs

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding
-from posgeom.geometry.build import Geometry
-from posgeom.geometry.crossval import balanced_splits, squared_distances
-from posgeom.geometry.distance_matrix import DistanceMatrix
-from posgeom.geometry.fold_products import FoldProducts
+from posgeom.estimation.build import Geometry
+from posgeom.estimation.crossval import balanced_splits, squared_distances
+from posgeom.estimation.distance_matrix import DistanceMatrix
+from posgeom.estimation.fold_products import FoldProducts
 from posgeom.inference.fields import FIELDS, EncodingPairs, Target
 from posgeom.policies import HELD_OUT_SPLITS
 from posgeom.progress import ProgressHook, silent

@@ -9,9 +9,9 @@ import scipy
 from numpy.typing import NDArray
 
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.geometry.build import Geometry
-from posgeom.geometry.crossval import square_roots, total_of
-from posgeom.geometry.fold_products import FoldProducts
+from posgeom.estimation.build import Geometry
+from posgeom.estimation.crossval import square_roots, total_of
+from posgeom.estimation.fold_products import FoldProducts
 from posgeom.inference.jackknife import Estimate, jackknife
 from posgeom.policies import ENOUGH_FOLDS
 from posgeom.threads import thread_map

@@ -14,8 +14,8 @@ import scipy
 from numpy.typing import NDArray
 
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.geometry.build import Geometry
-from posgeom.geometry.fold_products import fold_products
+from posgeom.estimation.build import Geometry
+from posgeom.estimation.fold_products import fold_products
 from posgeom.policies import ALPHA
 from posgeom.progress import ProgressHook, silent
 from posgeom.threads import thread_map

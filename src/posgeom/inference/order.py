@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from posgeom.geometry.build import Geometry
-from posgeom.geometry.euclidean import euclidean_distances
+from posgeom.estimation.build import Geometry
+from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.inference.significance import Significance
 from posgeom.scores.monotonicity import monotonicity
 

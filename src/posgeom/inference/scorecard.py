@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding
 from posgeom.errors import GeometryError
-from posgeom.geometry.build import Geometry
+from posgeom.estimation.build import Geometry
 from posgeom.html_table import html_table
 from posgeom.inference.alignment import why_undefined
 from posgeom.inference.comparison import Difference, RunScore, difference

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from posgeom.encodings.base import Encoding, PointEncoding
 from posgeom.errors import GeometryError
-from posgeom.geometry.build import Geometry
-from posgeom.geometry.distance_matrix import DistanceMatrix
-from posgeom.geometry.mds import double_centre
+from posgeom.estimation.build import Geometry
+from posgeom.estimation.distance_matrix import DistanceMatrix
+from posgeom.estimation.mds import double_centre
 from posgeom.inference.alignment import targets_of, why_undefined
 from posgeom.inference.fields import FIELDS, EncodingPairs, Target
 from posgeom.inference.held_out import fit_of, held_out, other_half

@@ -16,9 +16,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from posgeom.geometry.build import Geometry
-from posgeom.geometry.crossval import balanced_splits
-from posgeom.geometry.fold_products import FoldProducts
+from posgeom.estimation.build import Geometry
+from posgeom.estimation.crossval import balanced_splits
+from posgeom.estimation.fold_products import FoldProducts
 from posgeom.inference.jackknife import Estimate, jackknife
 from posgeom.policies import ALPHA, FEWEST_TO_TEST, HELD_OUT_SPLITS, MAX_SIGN_PATTERNS
 from posgeom.progress import ProgressHook, silent

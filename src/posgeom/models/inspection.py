@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.bias_encoding import BiasEncoding
 from posgeom.errors import CheckpointError, EncodingError
-from posgeom.geometry.euclidean import euclidean_distances
+from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.messages import shown
 from posgeom.models.by_hand import ByHand
 from posgeom.models.encoding import model_encoding

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from posgeom.encodings.registry import build_encoding
 from posgeom.errors import CheckpointError, EncodingError
-from posgeom.geometry.build import Geometry
+from posgeom.estimation.build import Geometry
 from posgeom.html_table import html_table
 from posgeom.inference.alignment import targets_of, why_undefined
 from posgeom.messages import printable, shown

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.geometry.euclidean import euclidean_distances
+from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.inference.fields import FIELDS, EncodingPairs, Target
 from posgeom.scores.effective_rank import effective_rank
 from posgeom.scores.monotonicity import monotonicity

@@ -5,7 +5,7 @@ from importlib.metadata import version
 from typing import Any
 
 from posgeom.counts.leaks import shared_shingles
-from posgeom.geometry.build import Geometry
+from posgeom.estimation.build import Geometry
 from posgeom.inference.depth_curve import DepthCurve
 from posgeom.inference.jackknife import Estimate
 from posgeom.inference.null_corpora import OrderBeyondLengths

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.geometry.build import Geometry
+from posgeom.estimation.build import Geometry
 from posgeom.inference.jackknife import Interval
 from posgeom.inference.scorecard import EncodingScores, Scorecard
 from posgeom.messages import printable, shown

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.geometry.mds import double_centre
+from posgeom.estimation.mds import double_centre
 
 
 def centred_gram(distances: NDArray[np.float64]) -> NDArray[np.float64]:

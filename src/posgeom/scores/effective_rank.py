@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding
 from posgeom.errors import GeometryError
-from posgeom.geometry.mds import spectrum_of
+from posgeom.estimation.mds import spectrum_of
 
 
 def effective_rank(singular_values: NDArray[np.float64]) -> float:

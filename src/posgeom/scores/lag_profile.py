@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.geometry.distance_matrix import upper_pairs
+from posgeom.estimation.distance_matrix import upper_pairs
 
 QUANTILES = (0.1, 0.5, 0.9)
 

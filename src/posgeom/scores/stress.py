@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from posgeom.encodings.base import LARGEST, SMALLEST, Encoding, PointEncoding
 from posgeom.errors import EncodingError
-from posgeom.geometry.build import Geometry
-from posgeom.geometry.distance_matrix import DistanceMatrix
+from posgeom.estimation.build import Geometry
+from posgeom.estimation.distance_matrix import DistanceMatrix
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from posgeom.encodings.mds import mds
 from posgeom.encodings.random import random
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.errors import PosgeomError
-from posgeom.geometry.build import Geometry, geometry
-from posgeom.geometry.distance_matrix import DistanceMatrix
-from posgeom.geometry.mds import double_centre
+from posgeom.estimation.build import Geometry, geometry
+from posgeom.estimation.distance_matrix import DistanceMatrix
+from posgeom.estimation.mds import double_centre
 from posgeom.inference.depth_curve import depth_curve
 from posgeom.inference.jackknife import Estimate
 from posgeom.inference.mean_distance import mean_squared_distance, noise_share

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from posgeom.counts.counting import count_texts
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.geometry.crossval import squared_distances
+from posgeom.estimation.crossval import squared_distances
 from posgeom.seeds import make_rng
 
 _LETTERS = np.array(list("ACGTNRYKM"))

@@ -1,1 +1,0 @@
-"""Corpora with known structure, for demonstrations, tests and studies."""
