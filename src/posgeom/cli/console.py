@@ -38,19 +38,7 @@ class _ByteRateColumn(TransferSpeedColumn):
 
 @contextmanager
 def progress_bars(*, quiet: bool, verbose: bool = False) -> Iterator[ProgressHook]:
-    """A progress hook that draws bars on stderr when that is a terminal, and is silent otherwise.
-
-    Parameters
-    ----------
-    quiet : bool
-        Draw nothing in any case.
-    verbose : bool
-        Write a line on stderr as each stage begins and ends, whatever that is, instead of bars.
-
-    Yields
-    ------
-    callable
-    """
+    """A progress hook that draws bars on stderr when that is a terminal, and is silent otherwise."""
     if verbose and sys.stderr is not None:
         yield _log_lines()
         return

@@ -126,21 +126,7 @@ def merge_command(
 
 
 def merged_counts(files: list[Path]) -> PositionCounts:
-    """Read counts and add them up.
-
-    Parameters
-    ----------
-    files : list of Path
-
-    Returns
-    -------
-    PositionCounts
-
-    Raises
-    ------
-    CountsError
-        When one cannot be read, two do not belong together, or one is named twice.
-    """
+    """Read counts and add them up."""
     seen: set[Path] = set()
     for file in files:
         if file.resolve() in seen:

@@ -184,23 +184,7 @@ MetricOption = Annotated[
 
 
 def min_length(least: int | None, n_positions: int, *, full: bool) -> int | None:
-    """What --min-length and --full-length ask for together.
-
-    Parameters
-    ----------
-    least : int or None
-    n_positions : int
-    full : bool
-
-    Returns
-    -------
-    int or None
-
-    Raises
-    ------
-    CountsError
-        When both were given.
-    """
+    """What --min-length and --full-length ask for together."""
     if full and least is not None:
         raise CountsError("got both --min-length and --full-length: expected one of them")
     return n_positions if full else least

@@ -35,25 +35,7 @@ _FIXED_BY_COUNTING = {
 
 
 def stored_counts(context: typer.Context, files: list[Path]) -> PositionCounts:
-    """Read counts and add them up, unless an option was given that they leave no choice about.
-
-    Parameters
-    ----------
-    context : typer.Context
-        Tells which options were given.
-    files : list of Path
-
-    Returns
-    -------
-    PositionCounts
-
-    Raises
-    ------
-    CorpusError
-        When such an option was given.
-    CountsError
-        See `merged_counts`.
-    """
+    """Read counts and add them up, unless an option was given that they leave no choice about."""
     for name, option in _FIXED_BY_COUNTING.items():
         source = context.get_parameter_source(name)
         if source is not None and source.name != "DEFAULT":

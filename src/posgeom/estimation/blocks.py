@@ -7,16 +7,7 @@ from numpy.typing import NDArray
 def block_edges(n: int, max_blocks: int) -> NDArray[np.int64]:
     """Where blocks of one size begin, and where the last one, which may be smaller, ends.
 
-    Parameters
-    ----------
-    n : int
-        Rows, at least 1.
-    max_blocks : int
-        Blocks at most.
-
-    Returns
-    -------
-    ndarray of int, shape (k + 1,)
+    The result has shape (k + 1,).
     """
     return np.append(np.arange(0, n, -(-n // max_blocks), dtype=np.int64), n)
 
@@ -24,17 +15,7 @@ def block_edges(n: int, max_blocks: int) -> NDArray[np.int64]:
 def block_means(matrix: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[np.float64]:
     """Means over blocks of a square matrix, without the pairs of a position with itself.
 
-    Parameters
-    ----------
-    matrix : ndarray of float, shape (m, m)
-        Zero on the diagonal.
-    edges : ndarray of int, shape (k + 1,)
-        See `block_edges`.
-
-    Returns
-    -------
-    ndarray of float, shape (k, k)
-        A block of one position with itself is 0.
+    Shapes: `matrix` (m, m), `edges` (k + 1,); the result (k, k).
     """
     starts = edges[:-1]
     sums = np.add.reduceat(np.add.reduceat(matrix, starts, axis=0), starts, axis=1)

@@ -33,26 +33,7 @@ class Split:
 
 
 def balanced_splits(folds: list[int], n_splits: int, seed: int) -> list[Split]:
-    """Distinct splits of the folds into two halves of equal size (or off by one).
-
-    Parameters
-    ----------
-    folds : list of int
-        Folds that hold documents.
-    n_splits : int
-        Splits wanted; all there are when there are not so many.
-    seed : int
-        Decides which ones.
-
-    Returns
-    -------
-    list of Split
-
-    Raises
-    ------
-    GeometryError
-        When there are fewer than two folds.
-    """
+    """Distinct splits of the folds into two halves of equal size (or off by one)."""
     if len(folds) < 2:
         raise GeometryError(
             f"cross-validation needs documents in at least 2 folds, got {len(folds)}: give it more documents, more "
@@ -107,22 +88,7 @@ def crossval_gram(
     rare token is exaggerated: G_ii, which is 1 when every token is seen often, says how much of position i is
     resolved.
 
-    Parameters
-    ----------
-    counts : PositionCounts
-    positions : ndarray of int, shape (m,)
-        Positions to use. One without data at all has the uniform distribution in both halves; any other needs
-        a token in every half.
-    splits : list of Split
-    depth : int or None
-        Common depth that every position of every half is rarefied to; None leaves depths as they are.
-    progress : callable
-        Called as ``progress(stage, splits_done, n_splits)``.
-
-    Returns
-    -------
-    ndarray of float, shape (m, m)
-        Symmetric; not positive semi-definite in general.
+    Shapes: `positions` (m,); the result (m, m).
     """
     occupied = counts.depth[positions] > 0
     used = [matrix[positions[occupied]] for matrix in counts.fold_matrices]

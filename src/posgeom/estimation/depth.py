@@ -19,16 +19,7 @@ def choose_min_depth(depth: NDArray[np.int64], bins: Bins | None = None) -> int:
     small, so that they are analysed at all. A bin counts for as deep as its positions are on average, so that wide
     bins do not mask narrow ones.
 
-    Parameters
-    ----------
-    depth : ndarray of int, shape (n,)
-        Sequences with a token at each position; tokens of each bin, at its centre.
-    bins : Bins, optional
-
-    Returns
-    -------
-    int
-        At least 1.
+    Shapes: `depth` (n,).
     """
     deepest = int(depth.max(initial=0)) if bins is None else ceil((depth[bins.centres] / bins.widths).max())
     return max(1, ceil(SHARE_OF_DEEPEST * deepest), min(ENOUGH_DEPTH, ceil(deepest / 2)))
@@ -70,27 +61,7 @@ def select_positions(
 ) -> Selection:
     """Choose the positions that take part.
 
-    Parameters
-    ----------
-    depth : ndarray of int, shape (n,)
-        Sequences with a token at each position.
-    min_depth : int or None
-        None chooses by `choose_min_depth`.
-    empty : str
-        ``"mask"`` leaves positions without data out, ``"uniform"`` keeps them as the uniform distribution.
-    group_depth : ndarray of int or None, shape (n,)
-        Smallest depth in any group of folds, when the estimator is cross-validated.
-    bins : Bins, optional
-        Bins at whose centres alone there are counts; `depth` is then the tokens of each.
-
-    Returns
-    -------
-    Selection
-
-    Raises
-    ------
-    GeometryError
-        When fewer than two positions are left.
+    Shapes: `depth` (n,), `group_depth` (n,).
     """
     if min_depth is not None and min_depth < 1:
         raise GeometryError(f"minimum depth {min_depth}: expected at least 1")

@@ -23,20 +23,7 @@ def physical_memory() -> int:
 
 
 def check_matrix_fits(n: int, n_matrices: int = 1) -> None:
-    """Refuse a dense n x n problem that the machine's memory cannot hold.
-
-    Parameters
-    ----------
-    n : int
-        Number of positions.
-    n_matrices : int
-        How many such problems at once, such as one for each head.
-
-    Raises
-    ------
-    GeometryError
-        When a handful of n x n float64 matrices exceeds the physical memory.
-    """
+    """Refuse a dense n x n problem that the machine's memory cannot hold."""
     size = 8 * n * n * n_matrices
     needed = _MATRICES_AT_ONCE * size
     available = physical_memory()

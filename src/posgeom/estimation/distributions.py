@@ -41,14 +41,7 @@ def uniform_row(counts: PositionCounts) -> NDArray[np.float64]:
 def position_distributions(counts: PositionCounts, positions: NDArray[np.int64]) -> PositionDistributions:
     """Plug-in distributions mu_i = c_i / N_i; a position without data gets the uniform one.
 
-    Parameters
-    ----------
-    counts : PositionCounts
-    positions : ndarray of int, shape (m,)
-
-    Returns
-    -------
-    PositionDistributions
+    Shapes: `positions` (m,).
     """
     occupied = counts.depth[positions] > 0
     matrix = counts.matrix()[positions[occupied]]

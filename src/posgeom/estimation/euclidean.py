@@ -16,15 +16,7 @@ def euclidean_distances(points: ArrayLike) -> NDArray[np.float64]:
     One matrix product gives all pairs; those so close that the difference of products cancels are computed
     again from coordinate differences, so that the smallest distance is as exact as the largest.
 
-    Parameters
-    ----------
-    points : array_like, shape (n, d)
-        Computed in float64 whatever the type.
-
-    Returns
-    -------
-    ndarray of float, shape (n, n)
-        Exactly symmetric with a zero diagonal.
+    Shapes: `points` (n, d); the result (n, n).
     """
     x = np.asarray(points, np.float64)
     check_matrix_fits(x.shape[0])

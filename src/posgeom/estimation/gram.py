@@ -17,14 +17,7 @@ def cross_gram(
 ) -> NDArray[np.float64]:
     """A B^T for two sparse matrices with the same columns.
 
-    Parameters
-    ----------
-    a, b : CSR or CSC array of float, shapes (m, V) and (k, V)
-        By column where they take part in several products, which saves converting them for each.
-
-    Returns
-    -------
-    ndarray of float, shape (m, k)
+    Shapes: `a, b` (m, V) and (k, V); the result (m, k).
     """
     a_by_token = a.tocsc()
     b_by_token = a_by_token if b is a else b.tocsc()

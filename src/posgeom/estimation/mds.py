@@ -163,14 +163,7 @@ def double_centre(squared: NDArray[np.float64]) -> NDArray[np.float64]:
 def spectrum_of(squared: NDArray[np.float64]) -> Spectrum:
     """Spectrum of B without its eigenvectors.
 
-    Parameters
-    ----------
-    squared : ndarray of float, shape (m, m)
-        Squared distances; negative estimates allowed.
-
-    Returns
-    -------
-    Spectrum
+    Shapes: `squared` (m, m).
     """
     check_matrix_fits(squared.shape[0])
     return _spectrum(np.asarray(np.linalg.eigvalsh(double_centre(squared))[::-1], np.float64), squared)

@@ -20,14 +20,7 @@ _CHUNK_PAIRS = 4096
 def hellinger_squared(rows: scipy.sparse.csr_array) -> NDArray[np.float64]:
     """Squared Hellinger distances |sqrt(mu_i) - sqrt(mu_j)|^2, in [0, 2].
 
-    Parameters
-    ----------
-    rows : CSR array of float, shape (k, V)
-        Distributions.
-
-    Returns
-    -------
-    ndarray of float, shape (k, k)
+    Shapes: `rows` (k, V); the result (k, k).
     """
     roots = rows.sqrt()
     squared = np.clip(2 - 2 * cross_gram(roots, roots), 0, 2)
@@ -122,21 +115,7 @@ METRICS: dict[str, Metric] = {
 
 
 def metric_named(name: str) -> Metric:
-    """Look a metric up.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    Metric
-
-    Raises
-    ------
-    GeometryError
-        When there is none of that name.
-    """
+    """Look a metric up."""
     try:
         return METRICS[name]
     except KeyError:

@@ -30,24 +30,7 @@ _LONGEST_TABLE = 1 << 20
 def rarefied_sqrt(count: NDArray[np.int64], total: NDArray[np.int64], depth: int) -> NDArray[np.float64]:
     """E sqrt(X / depth) for X hypergeometric: `depth` draws without replacement, `count` of `total` marked.
 
-    Parameters
-    ----------
-    count : ndarray of int, shape (k,)
-        Occurrences c of a token, 0 <= c <= total.
-    total : ndarray of int, shape (k,)
-        Tokens N that it was counted among, N >= depth.
-    depth : int
-        Common depth K >= 1.
-
-    Returns
-    -------
-    ndarray of float, shape (k,)
-        In [0, 1]; equals sqrt(c / N) where N = K.
-
-    Raises
-    ------
-    GeometryError
-        When `depth` is below 1 or above a total.
+    Shapes: `count` (k,), `total` (k,); the result (k,).
     """
     if depth < 1 or (total.size and depth > int(total.min())):
         smallest = int(total.min()) if total.size else 0
@@ -122,17 +105,7 @@ def _log_factorial_table(size: int) -> NDArray[np.float64]:
 def rarefied_rows(counts: scipy.sparse.csr_array, depth: int) -> scipy.sparse.csr_array:
     """Expected square-root frequencies of every row at a common depth.
 
-    Parameters
-    ----------
-    counts : CSR array of int, shape (m, V)
-        Token counts per position.
-    depth : int
-        Common depth K, at most the smallest row sum.
-
-    Returns
-    -------
-    CSR array of float, shape (m, V)
-        Same sparsity.
+    Shapes: `counts` (m, V); the result (m, V).
     """
     totals = row_sums(counts).astype(np.int64)
     rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))

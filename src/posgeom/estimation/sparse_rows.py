@@ -15,14 +15,7 @@ def with_data(matrix: scipy.sparse.csr_array, data: NDArray[np.float64]) -> scip
 def divide_rows(matrix: scipy.sparse.csr_array, divisors: NDArray[np.float64]) -> scipy.sparse.csr_array:
     """Each row divided by its number.
 
-    Parameters
-    ----------
-    matrix : CSR array, shape (m, V)
-    divisors : ndarray of float, shape (m,)
-
-    Returns
-    -------
-    CSR array of float, shape (m, V)
+    Shapes: `matrix` (m, V), `divisors` (m,); the result (m, V).
     """
     return with_data(matrix, matrix.data / np.repeat(divisors, np.diff(matrix.indptr)))
 
@@ -35,15 +28,7 @@ def row_sums(matrix: scipy.sparse.csr_array) -> NDArray[np.float64]:
 def append_row(matrix: scipy.sparse.csr_array, row: NDArray[np.float64]) -> scipy.sparse.csr_array:
     """A matrix with one more row, and as many columns as that has.
 
-    Parameters
-    ----------
-    matrix : CSR array, shape (m, V)
-    row : ndarray of float, shape (W,)
-        W >= V; the columns that the matrix lacks are zero in its rows.
-
-    Returns
-    -------
-    CSR array, shape (m + 1, W)
+    Shapes: `matrix` (m, V), `row` (W,); the result (m + 1, W).
     """
     widened = scipy.sparse.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=(matrix.shape[0], row.size))
     return scipy.sparse.csr_array(scipy.sparse.vstack([widened, scipy.sparse.csr_array(row[None])], format="csr"))

@@ -24,12 +24,7 @@ from posgeom.threads import thread_map
 
 
 class Norm:
-    """|B|^2 of a geometry, over any of its folds.
-
-    Parameters
-    ----------
-    products : FoldProducts
-    """
+    """|B|^2 of a geometry, over any of its folds."""
 
     def __init__(self, products: FoldProducts) -> None:
         self._products = products

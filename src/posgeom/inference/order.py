@@ -28,17 +28,7 @@ class CorpusOrder:
 
 
 def corpus_order(geometry: Geometry, tested: Significance | None) -> CorpusOrder:
-    """Violations of monotonicity before and after noise is taken out (Conjecture 5 and Figure 6 of the paper).
-
-    Parameters
-    ----------
-    geometry : Geometry
-    tested : Significance or None
-
-    Returns
-    -------
-    CorpusOrder
-    """
+    """Violations of monotonicity before and after noise is taken out (Conjecture 5 and Figure 6 of the paper)."""
     positions = geometry.positions
     crossval = significant = None
     if geometry.crossval is not None:

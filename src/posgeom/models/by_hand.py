@@ -45,24 +45,7 @@ class ByHand:
 
 
 def named_by_hand(checkpoint: Checkpoint, config: ModelConfig, names: ByHand) -> Stack:
-    """A stack from tensors that were named.
-
-    Parameters
-    ----------
-    checkpoint : Checkpoint
-    config : ModelConfig
-        For the standard deviation that tables are initialised with, where it has one.
-    names : ByHand
-
-    Returns
-    -------
-    Stack
-
-    Raises
-    ------
-    CheckpointError
-        When a tensor is missing, or sizes do not fit.
-    """
+    """A stack from tensors that were named."""
     if names.tensor is None and names.query is None:
         raise CheckpointError("--offset, --key and numbers of heads come with --tensor or with --query")
     if names.offset < 0:

@@ -83,24 +83,7 @@ class Checkpoint:
         return sum(file.bytes_read for file in {id(file): file for file in self._files.values()}.values())
 
     def find(self, name: str, prefixes: Iterable[str] = ()) -> str | None:
-        """The stored name of a tensor, whatever wrappers stand before it.
-
-        Parameters
-        ----------
-        name : str
-            Without prefixes.
-        prefixes : iterable of str
-            Parts that may stand before it, beside `WRAPPERS`.
-
-        Returns
-        -------
-        str or None
-
-        Raises
-        ------
-        CheckpointError
-            When several stored names could be meant.
-        """
+        """The stored name of a tensor, whatever wrappers stand before it."""
         allowed = WRAPPERS | frozenset(prefixes)
         if allowed != self._prefixes:
             self._by_suffix, self._prefixes = names_by_suffix(self._files, allowed), allowed
@@ -140,14 +123,7 @@ class Checkpoint:
         return self._store(name).path
 
     def read(self, name: str, rows: slice = slice(None)) -> NDArray[np.float64]:
-        """Read a stored tensor of real numbers, or some rows of it, in float64.
-
-        Raises
-        ------
-        CheckpointError
-            When it is missing, empty, of another type, or holds a number that is not finite or beyond
-            `LARGEST_WEIGHT`.
-        """
+        """Read a stored tensor of real numbers, or some rows of it, in float64."""
         store = self._store(name)
         entry = store.entries[name]
         if 0 in entry.shape:
@@ -181,13 +157,7 @@ class Checkpoint:
 
 
 class LazyStore:
-    """A file with tensors, opened when it is first needed.
-
-    Parameters
-    ----------
-    find : callable
-        Gives its source.
-    """
+    """A file with tensors, opened when it is first needed."""
 
     def __init__(self, find: Callable[[], Source]) -> None:
         self._find = find
@@ -220,23 +190,7 @@ def open_store(source: Source) -> Store:
 
 
 def open_checkpoint(model: str | Path) -> Checkpoint:
-    """Open a model's checkpoint; its tensors are read later, when they are asked for.
-
-    Parameters
-    ----------
-    model : str or Path
-        A directory with ``config.json`` and weights (or without them: rotary positions need none), a ``config.json``,
-        a single .safetensors or .gguf file, or the name of a model on the hub.
-
-    Returns
-    -------
-    Checkpoint
-
-    Raises
-    ------
-    CheckpointError
-        When there is none, or it cannot be read.
-    """
+    """Open a model's checkpoint; its tensors are read later, when they are asked for."""
     if not isinstance(model, str | Path):
         raise CheckpointError(
             f"got {type(model).__name__} for a model: expected the path of a directory or a file, or a hub name"
@@ -317,17 +271,7 @@ def _finder(files: Files, name: str, index: Path) -> Callable[[], Source]:
 
 
 def names_by_suffix(names: Iterable[str], allowed: frozenset[str]) -> dict[str, list[str]]:
-    """Names of tensors by what is left of them without leading parts that may stand there.
-
-    Parameters
-    ----------
-    names : iterable of str
-    allowed : frozenset of str
-
-    Returns
-    -------
-    dict of str to list of str
-    """
+    """Names of tensors by what is left of them without leading parts that may stand there."""
     found: dict[str, list[str]] = {}
     for name in names:
         parts = name.split(".")

@@ -11,16 +11,7 @@ from posgeom.messages import shown
 
 @contextmanager
 def errors_name(model: str) -> Iterator[None]:
-    """Say which model's config it is that an encoding cannot be built from.
-
-    Parameters
-    ----------
-    model : str
-
-    Raises
-    ------
-    CheckpointError
-    """
+    """Say which model's config it is that an encoding cannot be built from."""
     try:
         yield
     except EncodingError as error:
@@ -46,25 +37,7 @@ class ModelConfig:
         return next((self.values[key] for key in keys if self.values.get(key) is not None), None)
 
     def whole(self, *keys: str, default: int | None = None, least: int = 1) -> int:
-        """A whole number.
-
-        Parameters
-        ----------
-        *keys : str
-            Names it goes by; the first that is there counts.
-        default : int, optional
-            Where none is; without it the number must be there.
-        least : int
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        CheckpointError
-            When it is missing, or no such number.
-        """
+        """A whole number."""
         value = self._value(keys, default)
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**31:
             raise CheckpointError(

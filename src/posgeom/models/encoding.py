@@ -33,38 +33,7 @@ def model(
     head: int | None = None,
     layer_type: str | None = None,
 ) -> Encoding:
-    """A trained model's own positions, read from its checkpoint.
-
-    Parameters
-    ----------
-    n_positions : int
-        Context length n: positions 0 to n - 1 of the model, wherever its table has them.
-    path : str
-        A model directory, a .safetensors file, or a hub name.
-    stack : str, optional
-        Such as decoder or vision, of a model that has several; by default its first.
-    tensor : str, optional
-        Position table by its stored name, of a model whose family is not known.
-    offset : int
-        With tensor: rows before that of position 0.
-    untrained : {"refuse", "keep"}
-        Positions whose rows look as they were initialised.
-    form : {"orbit", "zscore", "linear", "kernel", "mds"}, optional
-        How a rotation or a bias becomes distances; by default orbit of a rotary model, kernel of ALiBi, mds of T5.
-    head : int, optional
-        One head of a bias, from 0. By default all of them side by side.
-    layer_type : str, optional
-        Such as sliding_attention, where layers have different rotary bases.
-
-    Returns
-    -------
-    Encoding
-
-    Raises
-    ------
-    PosgeomError
-        When the checkpoint cannot be read, has fewer positions, or an option does not fit its scheme.
-    """
+    """A trained model's own positions, read from its checkpoint."""
     opened = open_model(path, ByHand(tensor=tensor, offset=offset))
     chosen = {"form": form, "head": head, "layer_type": layer_type}
     options = {name: value for name, value in chosen.items() if value is not None}
@@ -74,27 +43,7 @@ def model(
 def model_encoding(
     model: Model, stack: Stack, n_positions: int, *, untrained: Literal["refuse", "keep"] = "refuse", **options: Any
 ) -> Encoding:
-    """The encoding of a stack of a model.
-
-    Parameters
-    ----------
-    model : Model
-    stack : Stack
-    n_positions : int
-    untrained : {"refuse", "keep"}
-        Positions whose rows look as they were initialised.
-    **options
-        ``form``, ``head``, ``layer_type``, where the scheme has them.
-
-    Returns
-    -------
-    Encoding
-
-    Raises
-    ------
-    PosgeomError
-        See `model`.
-    """
+    """The encoding of a stack of a model."""
     positions = stack.positions
     for name in options:
         if name not in _OPTIONS[type(positions)]:

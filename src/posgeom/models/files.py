@@ -29,13 +29,7 @@ class Files(Protocol):
         """A file with tensors, to be read in parts; None where there is none."""
 
     def find(self, name: str) -> Path | None:
-        """The path of a file, or None where there is none.
-
-        Raises
-        ------
-        CheckpointError
-            When the name or a link leads out of the model's directory.
-        """
+        """The path of a file, or None where there is none."""
 
 
 class LocalFiles:
@@ -43,10 +37,6 @@ class LocalFiles:
 
     Names must be plain, without ``..``, and links may lead only to files of the same directory; or, in the cache of
     the Hugging Face hub, from ``snapshots`` to the ``blobs`` beside it.
-
-    Parameters
-    ----------
-    directory : Path
     """
 
     def __init__(self, directory: Path) -> None:
@@ -93,13 +83,7 @@ class Inside:
 
 
 class HubFiles:
-    """Files of a model on the hub, from the local cache or downloaded; those with tensors are read by range requests.
-
-    Parameters
-    ----------
-    name : str
-        ``owner/model``.
-    """
+    """Files of a model on the hub, from the local cache or downloaded; tensors are read by range requests."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -9,19 +9,7 @@ from posgeom.models.query_key import QueryKey
 
 
 def initial_query_key(stack: Stack, layer: int, seed: int) -> QueryKey:
-    """Projections of a layer before training: N(0, s^2) weights, zero biases.
-
-    Parameters
-    ----------
-    stack : Stack
-    layer : int
-    seed : int
-        Layers are drawn independently of each other, and of how many are asked for.
-
-    Returns
-    -------
-    QueryKey
-    """
+    """Projections of a layer before training: N(0, s^2) weights, zero biases."""
     rng = _rng(seed, layer + 1)
     parts = []
     for std, heads in zip(stack.initial_std, (stack.n_heads, stack.n_key_heads), strict=True):
@@ -33,19 +21,7 @@ def initial_query_key(stack: Stack, layer: int, seed: int) -> QueryKey:
 def initial_table(table: PositionTable, shape: tuple[int, int], width: int, seed: int) -> NDArray[np.float64] | None:
     """A position table before training, as the layers get it.
 
-    Parameters
-    ----------
-    table : PositionTable
-    shape : tuple of int
-        Positions and width of the table.
-    width : int
-        Width of the layers; where the table is narrower, its linear map is drawn too.
-    seed : int
-
-    Returns
-    -------
-    ndarray of float, shape (n, width), or None
-        None for a table that is not drawn.
+    The result has shape (n, width).
     """
     if table.initial_std is None:
         return None

@@ -256,18 +256,7 @@ def _measure_rows(model: Model, rows: PositionRows, n_positions: int | None) -> 
 def measure(points: NDArray[np.float64], *, first: int = 0, grid: tuple[int, int] | None = None) -> Measures:
     """Measure the vectors of successive positions.
 
-    Parameters
-    ----------
-    points : ndarray of float, shape (m, d)
-        At least two.
-    first : int
-        Position of the first.
-    grid : tuple of int, optional
-        Rows and columns that they run over, row by row.
-
-    Returns
-    -------
-    Measures
+    Shapes: `points` (m, d).
     """
     norms = np.linalg.norm(points, axis=1)
     distances = euclidean_distances(points)
@@ -294,15 +283,7 @@ def measure(points: NDArray[np.float64], *, first: int = 0, grid: tuple[int, int
 def lag_profile(distances: NDArray[np.float64], runs: NDArray[np.int64] | None = None) -> LagProfile:
     """Mean and standard deviation of distances at each lag.
 
-    Parameters
-    ----------
-    distances : ndarray of float, shape (m, m)
-    runs : ndarray of int, shape (k, length), optional
-        Rows of it are runs of successive positions; lags are counted within a run. By default all m are one.
-
-    Returns
-    -------
-    LagProfile
+    Shapes: `distances` (m, m), `runs` (k, length).
     """
     cells = np.arange(distances.shape[0])[None] if runs is None else runs
     means, stds = [], []

@@ -22,19 +22,7 @@ _ALIBI_METHODS = ("build_alibi_tensor", "build_mpt_alibi_tensor")
 def altered(torch_model: Any, model: Model, stack: Stack, how: How, order: NDArray[np.int64]) -> Iterator[None]:
     """Zero or shuffle every positional scheme of a stack inside the block.
 
-    Parameters
-    ----------
-    torch_model : torch.nn.Module
-    model : Model
-    stack : Stack
-    how : {"zeroed", "shuffled"}
-    order : ndarray of int, shape (n,)
-        Where shuffled positions go.
-
-    Raises
-    ------
-    CheckpointError
-        When the running model does not have what its family promises.
+    Shapes: `order` (n,).
     """
     with ExitStack() as undo:
         for positions in (stack.positions, *stack.also):

@@ -290,13 +290,7 @@ def _notes(stack: Stack, name: str, *, has_kernels: bool) -> tuple[str, ...]:
 def frequencies_of(tokens: NDArray[np.int64], counts: NDArray[np.int64]) -> TokenFrequencies | None:
     """Frequencies from counts, repeated tokens summed; None without any.
 
-    Parameters
-    ----------
-    tokens, counts : ndarray of int, shape (k,)
-
-    Returns
-    -------
-    TokenFrequencies or None
+    Shapes: `tokens, counts` (k,).
     """
     if not tokens.size:
         return None

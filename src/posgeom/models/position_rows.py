@@ -105,22 +105,7 @@ class PositionRows:
 
 
 def read_positions(tensors: Tensors, table: PositionTable) -> PositionRows:
-    """Read a position table.
-
-    Parameters
-    ----------
-    tensors : Tensors
-    table : PositionTable
-
-    Returns
-    -------
-    PositionRows
-
-    Raises
-    ------
-    CheckpointError
-        When it is missing, has no rows for positions, or does not fit what its family says.
-    """
+    """Read a position table."""
     checkpoint = tensors.checkpoint
     stored = checkpoint.locate(table.tensor, tensors.prefixes)
     entry = checkpoint.entry(stored)

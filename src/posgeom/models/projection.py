@@ -61,18 +61,7 @@ def score_projection(
 ) -> ProjectionScores:
     """Scores of P M, with M = W_Q^T W_K of one head or of a whole layer.
 
-    Parameters
-    ----------
-    points : ndarray of float, shape (m, d)
-        P, one row for each position of `target`.
-    query, key : ndarray of float, shape (r, d)
-        Rows of W_Q and W_K, stored out x in.
-    target : Target
-    positions : ndarray of int, shape (m,)
-
-    Returns
-    -------
-    ProjectionScores
+    Shapes: `points` (m, d), `query, key` (r, d), `positions` (m,).
     """
     distances = euclidean_distances(projected(points, query, key))
     scores = dict(zip(FIELDS, EncodingPairs.of(distances).against(target).tolist(), strict=True))
@@ -93,14 +82,7 @@ def score_projection(
 def projected(points: NDArray[np.float64], query: NDArray[np.float64], key: NDArray[np.float64]) -> NDArray[np.float64]:
     """The rows of P M, up to an isometry that leaves their distances alone.
 
-    Parameters
-    ----------
-    points : ndarray of float, shape (m, d)
-    query, key : ndarray of float, shape (r, d)
-
-    Returns
-    -------
-    ndarray of float, shape (m, min(r, d))
+    Shapes: `points` (m, d), `query, key` (r, d); the result (m, min(r, d).
     """
     coefficients = points @ query.T
     if key.shape[0] >= key.shape[1]:

@@ -54,13 +54,7 @@ class Layout(Protocol):
     """How a checkpoint stores queries and keys."""
 
     def read(self, tensors: "Tensors", layer: int, shape: HeadShape) -> QueryKey:
-        """The projections of a layer.
-
-        Raises
-        ------
-        CheckpointError
-            When tensors are missing, or of another shape than the config says.
-        """
+        """The projections of a layer."""
 
 
 @dataclass(frozen=True)

@@ -76,21 +76,7 @@ def model_types() -> list[str]:
 
 
 def find_family(model_type: str) -> Family | None:
-    """The family of a ``model_type``, or None.
-
-    Parameters
-    ----------
-    model_type : str
-
-    Returns
-    -------
-    Family or None
-
-    Raises
-    ------
-    CheckpointError
-        When it is another package's, and that package cannot be loaded or two packages offer it.
-    """
+    """The family of a ``model_type``, or None."""
     family = FAMILIES.get(model_type) or _REGISTERED.get(model_type)
     return family or (_load(model_type) if model_type else None)
 

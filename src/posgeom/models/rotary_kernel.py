@@ -59,22 +59,7 @@ def mean_normalised_embedding(
 ) -> NDArray[np.float64]:
     """Mean over tokens of the normalised embedding, before a layer's own gain and shift.
 
-    Parameters
-    ----------
-    tensors : Tensors
-    embedding : Embedding
-    width : int
-    frequencies : TokenFrequencies, optional
-        By default every row of the embedding counts the same.
-
-    Returns
-    -------
-    ndarray of float, shape (width,)
-
-    Raises
-    ------
-    CheckpointError
-        When the embedding is missing, of another width, or lacks a token.
+    The result has shape (width,).
     """
     checkpoint = tensors.checkpoint
     stored = checkpoint.locate(embedding.tensor, tensors.prefixes)
@@ -126,26 +111,7 @@ def head_kernels(
 ) -> list[HeadKernel]:
     """The position kernels of a layer's heads.
 
-    Parameters
-    ----------
-    tensors : Tensors
-    embedding : Embedding
-    rotation : Rotation
-        Of the whole context.
-    layer : int
-    projections : QueryKey
-    content : ndarray of float, shape (width,)
-        See `mean_normalised_embedding`.
-    n_lags : int
-
-    Returns
-    -------
-    list of HeadKernel
-
-    Raises
-    ------
-    CheckpointError
-        When the layer's norm is missing.
+    Shapes: `content` (width,).
     """
     name, shape = embedding.norm.format(layer=layer), content.shape
     mean = content * tensors.read(_gain(tensors, name), shape) + _shift(tensors, name, shape)

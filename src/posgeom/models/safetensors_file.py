@@ -94,24 +94,7 @@ class SafetensorsFile:
         return f"<SafetensorsFile {self.path}: {len(self.entries)} tensors>"
 
     def read(self, name: str, rows: slice = slice(None)) -> NDArray[Any]:
-        """Read a tensor, or some rows of it.
-
-        Parameters
-        ----------
-        name : str
-        rows : slice
-            Of the first axis, without a step.
-
-        Returns
-        -------
-        ndarray
-            As stored, except that float16 and bfloat16 become float32.
-
-        Raises
-        ------
-        CheckpointError
-            When its type is not read, or the file has changed.
-        """
+        """Read a tensor, or some rows of it."""
         entry = self.entries[name]
         if entry.dtype not in _STORED:
             raise CheckpointError(

@@ -15,24 +15,7 @@ from posgeom.models.query_key import Tensors
 
 @singledispatch
 def describe(positions: object, tensors: Tensors) -> dict[str, Any]:  # noqa: ARG001
-    """Settings of a scheme.
-
-    Parameters
-    ----------
-    positions : PositionScheme
-    tensors : Tensors
-        Where its tensors are.
-
-    Returns
-    -------
-    dict
-        JSON-serialisable.
-
-    Raises
-    ------
-    PosgeomError
-        When its tensor is missing, or the config lacks what a rotation needs.
-    """
+    """Settings of a scheme."""
     raise TypeError(f"positions of type {type(positions).__name__}: expected one of those in posgeom.models.family")
 
 

@@ -16,16 +16,7 @@ from posgeom.paper.table2 import (
 
 
 def fig1(inputs: Inputs) -> ItemResult:
-    """Compute Figure 1, of the synthetic corpus.
-
-    Parameters
-    ----------
-    inputs : Inputs
-
-    Returns
-    -------
-    ItemResult
-    """
+    """Compute Figure 1, of the synthetic corpus."""
     runs = inputs.synthetic
     shares = np.array([shares_of_axes(run.paper) for run in runs])
     within, between = np.array([_within_and_between(run) for run in runs]).T

@@ -11,16 +11,7 @@ from posgeom.simulation.synthetic import REGIME_NAMES
 
 
 def fig2(inputs: Inputs) -> ItemResult:
-    """Compute Figure 2, of the synthetic corpus.
-
-    Parameters
-    ----------
-    inputs : Inputs
-
-    Returns
-    -------
-    ItemResult
-    """
+    """Compute Figure 2, of the synthetic corpus."""
     runs = inputs.synthetic
     stresses = [five_stresses(run) for run in runs]
     raw, plugin, sound = ({n: over_seeds([s[n][i] for s in stresses]) for n in SPECS} for i in range(3))
@@ -91,22 +82,7 @@ def _at_home(run: SyntheticRun) -> float:
 def bars(
     title: str, y_title: str, groups: dict[str, dict[str, Estimate]], caption: str, *, log: bool
 ) -> dict[str, object]:
-    """Data of grouped bars.
-
-    Parameters
-    ----------
-    title, y_title : str
-    groups : dict
-        Of each group, an estimate for each bar.
-    caption : str
-        How to read it.
-    log : bool
-        Whether the heights are on a logarithmic axis.
-
-    Returns
-    -------
-    dict
-    """
+    """Data of grouped bars."""
     return {
         "kind": "bars",
         "title": title,

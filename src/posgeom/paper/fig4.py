@@ -27,16 +27,7 @@ _WHATS = (SST2, IMDB)
 
 
 def fig4(inputs: Inputs) -> ItemResult:
-    """Compute Figure 4.
-
-    Parameters
-    ----------
-    inputs : Inputs
-
-    Returns
-    -------
-    ItemResult
-    """
+    """Compute Figure 4."""
     curves = {key: _Curves(corpus) for key, corpus in inputs.corpora.items() if key in (SST2.key, IMDB.key)}
     rows: list[Row] = []
     for what in _WHATS:

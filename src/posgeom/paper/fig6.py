@@ -24,16 +24,7 @@ _SOUND = "cross-validated, used positions"
 
 
 def fig6(inputs: Inputs) -> ItemResult:
-    """Compute Figure 6.
-
-    Parameters
-    ----------
-    inputs : Inputs
-
-    Returns
-    -------
-    ItemResult
-    """
+    """Compute Figure 6."""
     corpus = inputs.corpora.get(SST2.key)
     trained = trained_encodings(inputs, SST2.n_positions)
     rows = corpus_rows(inputs, SST2, _CORPUS_QUANTITIES)

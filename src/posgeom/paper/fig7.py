@@ -24,16 +24,7 @@ DRAWN_PAIRS = 400
 
 
 def fig7(inputs: Inputs) -> ItemResult:
-    """Compute Figure 7.
-
-    Parameters
-    ----------
-    inputs : Inputs
-
-    Returns
-    -------
-    ItemResult
-    """
+    """Compute Figure 7."""
     corpus = inputs.corpora.get(SST2.key)
     trained = trained_encodings(inputs, SST2.n_positions)
     is_the_papers = corpus is None or corpus.is_the_papers

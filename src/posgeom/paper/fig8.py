@@ -39,16 +39,7 @@ class _Scored:
 
 
 def fig8(inputs: Inputs) -> ItemResult:
-    """Compute Figure 8.
-
-    Parameters
-    ----------
-    inputs : Inputs
-
-    Returns
-    -------
-    ItemResult
-    """
+    """Compute Figure 8."""
     missing = missing_corpora(inputs, [SST2])
     scored: dict[str, _Scored] = {}
     for name, opened in given_models(inputs).items():

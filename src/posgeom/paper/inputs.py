@@ -165,33 +165,7 @@ def open_inputs(
     wanted: Collection[str] = ("sst2", "imdb", "model"),
     progress: ProgressHook = silent,
 ) -> Inputs:
-    """Open the models and count the corpora that were given.
-
-    Parameters
-    ----------
-    sst2, imdb : str or Path, optional
-        As `count` takes them.
-    tokenizer : str, Path or object, optional
-        By default the model's own where it has one, else that of ``bert-base-uncased``.
-    model, scratch : str or Path, optional
-        As `open_model` takes them.
-    seed, n_seeds : int
-        The first seed, and how many.
-    workers : int, optional
-        Tokenising threads.
-    wanted : collection of str
-        Those of sst2, imdb and model that are needed; others are left alone.
-    progress : callable
-
-    Returns
-    -------
-    Inputs
-
-    Raises
-    ------
-    PosgeomError
-        When one that was given cannot be read.
-    """
+    """Open the models and count the corpora that were given."""
     if seed < 0 or n_seeds < 2:
         raise PosgeomError(f"seed {seed} and {n_seeds} seeds: expected 0 or more, and at least 2 seeds")
     models = [None if path is None or "model" not in wanted else open_model(path) for path in (model, scratch)]
@@ -249,13 +223,7 @@ def value_of(estimate: Estimate | None) -> float:
 
 
 def defined(value: float | None) -> float:
-    """A score that cannot be undefined here.
-
-    Raises
-    ------
-    PosgeomError
-        When it is after all.
-    """
+    """A score that cannot be undefined here."""
     if value is None:
         raise PosgeomError("a stress is undefined: all positions of the corpus have one and the same distribution")
     return value

@@ -57,22 +57,7 @@ ALL = "all"
 
 
 def chosen_items(names: Sequence[str]) -> list[str]:
-    """Names of items, in the paper's order and once each.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of `ITEMS`, or ``"all"``; none is all.
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    PosgeomError
-        When there is none of a name.
-    """
+    """Names of items, in the paper's order and once each."""
     for name in names:
         if name not in ITEMS and name != ALL:
             raise PosgeomError(
@@ -101,13 +86,7 @@ class Reproduction:
     inputs: Inputs
 
     def to_dict(self) -> dict[str, Any]:
-        """The content of ``reproduce.json``.
-
-        Returns
-        -------
-        dict
-            JSON-serialisable; an undefined number is None.
-        """
+        """The content of ``reproduce.json``."""
         inputs = self.inputs
         return {
             "schema_version": SCHEMA_VERSION,
@@ -136,24 +115,7 @@ class Reproduction:
 
 
 def reproduce(names: Sequence[str], inputs: Inputs) -> Reproduction:
-    """Redo items of the paper.
-
-    Parameters
-    ----------
-    names : sequence of str
-        See `chosen_items`.
-    inputs : Inputs
-        See `open_inputs`.
-
-    Returns
-    -------
-    Reproduction
-
-    Raises
-    ------
-    PosgeomError
-        When there is none of a name, or a corpus has no geometry.
-    """
+    """Redo items of the paper."""
     wanted = chosen_items(names)
     results = []
     for done, name in enumerate(wanted):

@@ -34,17 +34,7 @@ class Trained:
 
 
 def trained_encodings(inputs: Inputs, n_positions: int) -> Trained:
-    """The position encodings of the models that were given.
-
-    Parameters
-    ----------
-    inputs : Inputs
-    n_positions : int
-
-    Returns
-    -------
-    Trained
-    """
+    """The position encodings of the models that were given."""
     found: dict[str, Encoding] = {}
     missing, others = [], []
     for name, opened in given_models(inputs).items():

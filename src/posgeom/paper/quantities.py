@@ -34,18 +34,7 @@ class Quantity(Generic[Subject]):
 def rows_of(
     quantities: Sequence[Quantity[Subject]], subject: Subject | None, *, is_the_papers: bool = True
 ) -> list[Row]:
-    """Rows of quantities; not run without a subject, not comparable where it is not the paper's.
-
-    Parameters
-    ----------
-    quantities : sequence of Quantity
-    subject : Corpus, model or None
-    is_the_papers : bool
-
-    Returns
-    -------
-    list of Row
-    """
+    """Rows of quantities; not run without a subject, not comparable where it is not the paper's."""
     if subject is None:
         return [not_run(q.text, q.key, unit=q.unit) for q in quantities]
     rows = [compare(q.text, q.compute(subject), q.key, unit=q.unit) for q in quantities]

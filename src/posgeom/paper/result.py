@@ -58,18 +58,7 @@ class Estimate:
 
 
 def over_seeds(values: Sequence[float], kind: Literal["seeds", "layers"] = "seeds") -> Estimate:
-    """Mean, smallest and largest of a number over seeds, or over the layers of a model.
-
-    Parameters
-    ----------
-    values : sequence of float
-        At least one.
-    kind : {"seeds", "layers"}
-
-    Returns
-    -------
-    Estimate
-    """
+    """Mean, smallest and largest of a number over seeds, or over the layers of a model."""
     return Estimate(float(np.mean(values)), float(min(values)), float(max(values)), kind)
 
 
@@ -180,22 +169,7 @@ class ItemResult:
 
 
 def compare(quantity: str, ours: Estimate | float | None, key: str | None = None, *, unit: str = "") -> Row:
-    """Put a number beside the paper's.
-
-    Parameters
-    ----------
-    quantity : str
-    ours : Estimate, float or None
-        None where it is undefined.
-    key : str, optional
-        Of `paper_values`; without one the paper gives no number.
-    unit : str
-        Where there is no key.
-
-    Returns
-    -------
-    Row
-    """
+    """Put a number beside the paper's."""
     estimate = Estimate(float(ours)) if isinstance(ours, int | float) else ours
     if key is None:
         return Row(quantity, unit, estimate, None, None, Verdict.NO_NUMBER)
@@ -207,20 +181,7 @@ def compare(quantity: str, ours: Estimate | float | None, key: str | None = None
 
 
 def not_run(quantity: str, key: str | None = None, *, unit: str = "") -> Row:
-    """A row without a number of ours.
-
-    Parameters
-    ----------
-    quantity : str
-    key : str, optional
-        Of `paper_values`.
-    unit : str
-        Where there is no key.
-
-    Returns
-    -------
-    Row
-    """
+    """A row without a number of ours."""
     paper = None if key is None else paper_values()[key]
     return Row(quantity, unit if paper is None else paper.unit, None, paper, None, Verdict.NOT_RUN)
 

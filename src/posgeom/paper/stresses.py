@@ -21,51 +21,18 @@ IN_SAMPLE = (
 
 
 def build(spec: str, shape: Geometry, n_dims: int, seed: int) -> Encoding:
-    """The encoding of a spec over the positions of a geometry.
-
-    Parameters
-    ----------
-    spec : str
-        As `build_encoding` takes it.
-    shape : Geometry
-    n_dims, seed : int
-
-    Returns
-    -------
-    Encoding
-    """
+    """The encoding of a spec over the positions of a geometry."""
     return build_encoding(spec, n_positions=shape.n_positions, n_dims=n_dims, geometry=shape, seed=seed)
 
 
 def stress_of(spec: str, shape: Geometry, n_dims: int, seed: int) -> Stress:
-    """Stress of the encoding of a spec against plug-in distances.
-
-    Parameters
-    ----------
-    spec : str
-    shape : Geometry
-    n_dims, seed : int
-
-    Returns
-    -------
-    Stress
-    """
+    """Stress of the encoding of a spec against plug-in distances."""
     distances, target = paired_distances(build(spec, shape, n_dims, seed), shape)
     return stress_of_pairs(upper_pairs(distances), target.pairs)
 
 
 def mds_stresses(distances: DistanceMatrix) -> list[Stress]:
-    """Stress of classical MDS at rank 1, 2, 3, ... up to all its axes, against the distances that it is fitted to.
-
-    Parameters
-    ----------
-    distances : DistanceMatrix
-
-    Returns
-    -------
-    list of Stress
-        Empty where there is no axis.
-    """
+    """Stress of classical MDS at rank 1, 2, 3, ... up to all its axes, against the distances that it is fitted to."""
     coordinates, target = classical_mds(distances).coordinates, distances.pairs
     first, second = np.triu_indices(len(distances), 1)
     squared, found = np.zeros(target.size), []

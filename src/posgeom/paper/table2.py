@@ -18,16 +18,7 @@ _SOUND = ("mds:rank=3", "sinusoidal")
 
 
 def table2(inputs: Inputs) -> ItemResult:
-    """Compute Table 2.
-
-    Parameters
-    ----------
-    inputs : Inputs
-
-    Returns
-    -------
-    ItemResult
-    """
+    """Compute Table 2."""
     runs = inputs.synthetic
     n = runs[0].paper.n_positions
     full = n * N_DIMS

@@ -11,16 +11,7 @@ _KEYS = {MDS: "table3.mds", "sinusoidal": "table3.sinusoidal"}
 
 
 def table3(inputs: Inputs) -> ItemResult:
-    """Compute Table 3.
-
-    Parameters
-    ----------
-    inputs : Inputs
-
-    Returns
-    -------
-    ItemResult
-    """
+    """Compute Table 3."""
     stresses = [five_stresses(run) for run in inputs.synthetic]
     rows = [
         compare(f"raw stress, {name}", over_seeds([by_name[name][0] for by_name in stresses]), _KEYS.get(name))

@@ -15,16 +15,7 @@ _WHATS = (SST2, IMDB)
 
 
 def table4(inputs: Inputs) -> ItemResult:
-    """Compute Table 4.
-
-    Parameters
-    ----------
-    inputs : Inputs
-
-    Returns
-    -------
-    ItemResult
-    """
+    """Compute Table 4."""
     rows = [row for what in _WHATS for row in corpus_rows(inputs, what, _quantities(what, inputs.seeds))]
     sound = [
         row for what in _WHATS if (corpus := inputs.corpora.get(what.key)) for row in sound_rows(corpus, inputs.seeds)

@@ -40,12 +40,7 @@ class PaperValue:
 
 @cache
 def paper_values() -> Mapping[str, PaperValue]:
-    """Every number of the paper that is known, by item and quantity.
-
-    Returns
-    -------
-    mapping of str to PaperValue
-    """
+    """Every number of the paper that is known, by item and quantity."""
     return MappingProxyType({name: _parse(entry) for name, entry in _document()["values"].items()})
 
 

@@ -36,26 +36,7 @@ class Line:
 
 
 def compare_encodings(scored: Sequence[RunScore], score: str, level: float, reference: str | None) -> list[Line]:
-    """The encodings of one run, each against one of them.
-
-    Parameters
-    ----------
-    scored : sequence of RunScore
-    score : str
-    level : float
-    reference : str, optional
-        Name of that one; by default the most faithful.
-
-    Returns
-    -------
-    list of Line
-        The most faithful first.
-
-    Raises
-    ------
-    RunError
-        When there is no such encoding.
-    """
+    """The encodings of one run, each against one of them."""
     ranked = rank_scores(scored, score)
     chosen = ranked[0] if reference is None else _named(ranked, reference)
     return [
@@ -65,26 +46,7 @@ def compare_encodings(scored: Sequence[RunScore], score: str, level: float, refe
 
 
 def compare_runs(runs: Sequence[Sequence[RunScore]], score: str, level: float, only: str | None) -> list[Line]:
-    """Every encoding that all runs have, in each of them, against the first run.
-
-    Parameters
-    ----------
-    runs : sequence of sequence of RunScore
-    score : str
-    level : float
-    only : str, optional
-        Name of the one encoding that is wanted.
-
-    Returns
-    -------
-    list of Line
-        Encoding by encoding, in the order of the first run.
-
-    Raises
-    ------
-    RunError
-        When no encoding, or not this one, is in every run.
-    """
+    """Every encoding that all runs have, in each of them, against the first run."""
     common = [one.encoding for one in runs[0] if all(any(o.encoding == one.encoding for o in run) for run in runs)]
     if only is not None:
         if only not in common:
@@ -114,18 +76,7 @@ def _interval(scored: RunScore, level: float) -> Interval | None:
 
 
 def comparison_document(lines: Sequence[Line], score: str, level: float) -> dict[str, Any]:
-    """A comparison as one plain object, JSON-serialisable.
-
-    Parameters
-    ----------
-    lines : sequence of Line
-    score : str
-    level : float
-
-    Returns
-    -------
-    dict
-    """
+    """A comparison as one plain object, JSON-serialisable."""
     return {
         "score": score,
         "level": level,
@@ -143,15 +94,7 @@ def comparison_document(lines: Sequence[Line], score: str, level: float) -> dict
 
 
 def print_comparison(lines: Sequence[Line], score: str, level: float, console: Console) -> None:
-    """Print a comparison.
-
-    Parameters
-    ----------
-    lines : sequence of Line
-    score : str
-    level : float
-    console : rich.console.Console
-    """
+    """Print a comparison."""
     several = len({line.scored.run for line in lines}) > 1
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("encoding", max_width=26, overflow="fold")

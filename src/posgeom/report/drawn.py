@@ -16,29 +16,7 @@ FIGURES = "figures"
 
 
 def draw_run(stage: Path, target: str | Path, *, progress: ProgressHook = silent) -> list[str]:
-    """Write the page and the figures of a run beside its numbers, from those alone.
-
-    Parameters
-    ----------
-    stage : Path
-        Where its files lie and where to write.
-    target : str or Path
-        Where all of it will be: what the page calls the run, and what messages name.
-    progress : callable
-        Called as ``progress("figures", figures_done, n_figures)`` and as ``progress("report", charts_done, n_charts)``.
-
-    Returns
-    -------
-    list of str
-        Names of what was written.
-
-    Raises
-    ------
-    OutputError
-        When it cannot be written.
-    PosgeomError
-        When the extra ``report`` is not installed, or the run cannot be read.
-    """
+    """Write the page and the figures of a run beside its numbers, from those alone."""
     run = read_run(stage, str(target))
     with os_errors_named(Path(target)):
         write_page([run], stage / REPORT, progress=progress)
@@ -52,26 +30,7 @@ def draw_run(stage: Path, target: str | Path, *, progress: ProgressHook = silent
 
 
 def save_page(runs: Sequence[str | Path | Run], target: str | Path, *, progress: ProgressHook = silent) -> None:
-    """Write the page of stored runs, one or several side by side.
-
-    Parameters
-    ----------
-    runs : sequence of str, Path or Run
-        Directories, or what was read of them.
-    target : str or Path
-        The HTML file, replaced where there is one.
-    progress : callable
-        See `draw_run`.
-
-    Raises
-    ------
-    RunError
-        When a run cannot be read.
-    OutputError
-        When the file cannot be written.
-    PosgeomError
-        When the extra ``report`` is not installed.
-    """
+    """Write the page of stored runs, one or several side by side."""
     read = [run if isinstance(run, Run) else read_run(run) for run in runs]
     with staged_file(target) as path:
         write_page(read, path, progress=progress)

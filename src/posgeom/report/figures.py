@@ -29,38 +29,12 @@ _CORPUS = "corpus"
 
 
 def figures(run: Run) -> list[Figure]:
-    """Every figure that a run has the numbers for.
-
-    Parameters
-    ----------
-    run : Run
-
-    Returns
-    -------
-    list of Figure
-        In the order of a page.
-    """
+    """Every figure that a run has the numbers for."""
     return [figure for build in KINDS.values() if (figure := build(run)) is not None]
 
 
 def figure_of(run: Run, kind: str) -> Figure:
-    """One figure of a run.
-
-    Parameters
-    ----------
-    run : Run
-    kind : str
-        One of `KINDS`.
-
-    Returns
-    -------
-    Figure
-
-    Raises
-    ------
-    RunError
-        When there is no such kind, or the run has not its numbers.
-    """
+    """One figure of a run."""
     if kind not in KINDS:
         raise RunError(f"no chart {shown(kind)}: expected one of {', '.join(KINDS)}")
     figure = KINDS[kind](run)
@@ -71,16 +45,7 @@ def figure_of(run: Run, kind: str) -> Figure:
 
 
 def comparison(runs: Sequence[Run]) -> Figure | None:
-    """Alignment of the encodings of several runs, or None where not two of them have scores.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-
-    Returns
-    -------
-    Figure or None
-    """
+    """Alignment of the encodings of several runs, or None where not two of them have scores."""
     scored = [run for run in runs if run.scores is not None]
     if len(scored) < 2:
         return None

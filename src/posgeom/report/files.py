@@ -32,21 +32,6 @@ def staged_directory(target: str | Path) -> Iterator[Path]:
 
     Enter it before long work: an output that cannot be written is reported at once. When one file cannot be moved
     into its place, those moved before are taken back, and what they replaced returns.
-
-    Parameters
-    ----------
-    target : str or Path
-        Created where missing, and removed again on failure.
-
-    Yields
-    ------
-    Path
-        Where to write.
-
-    Raises
-    ------
-    OutputError
-        When the target cannot be written.
     """
     _refuse_url(target)
     target = Path(target)
@@ -106,22 +91,7 @@ def _move_all(stage: Path, target: Path) -> None:
 
 @contextmanager
 def staged_file(target: str | Path) -> Iterator[Path]:
-    """The same for a single file; its directory must exist. A link is followed.
-
-    Parameters
-    ----------
-    target : str or Path
-
-    Yields
-    ------
-    Path
-        Where to write.
-
-    Raises
-    ------
-    OutputError
-        When the target cannot be written, or is no regular file.
-    """
+    """The same for a single file; its directory must exist. A link is followed."""
     _refuse_url(target)
     place = Path(target).resolve()
     if place.exists() and not place.is_file():
@@ -139,16 +109,7 @@ def staged_file(target: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def os_errors_named(target: Path) -> Iterator[None]:
-    """Turn what the system refuses into one line that names the file.
-
-    Parameters
-    ----------
-    target : Path
-
-    Raises
-    ------
-    OutputError
-    """
+    """Turn what the system refuses into one line that names the file."""
     try:
         yield
     except OSError as error:
@@ -192,38 +153,14 @@ def save(analysis: Analysis, directory: str | Path) -> None:
 
 
 def write_files(analysis: Analysis, stage: Path, directory: str | Path) -> None:
-    """Write the files of an analysis into a scratch directory, one after the other.
-
-    Parameters
-    ----------
-    analysis : Analysis
-    stage : Path
-        Where to write.
-    directory : str or Path
-        Where the files will be, for messages.
-
-    Raises
-    ------
-    OutputError
-        When one cannot be written.
-    """
+    """Write the files of an analysis into a scratch directory, one after the other."""
     for name, write in _FILES.items():
         with os_errors_named(Path(directory) / name):
             write(analysis, stage / name)
 
 
 def dump_json(analysis: Analysis) -> str:
-    """The text of ``scores.json``.
-
-    Parameters
-    ----------
-    analysis : Analysis
-
-    Returns
-    -------
-    str
-        ASCII, so that no stream can fail to encode it.
-    """
+    """The text of ``scores.json``."""
     return json.dumps(to_document(analysis), indent=1, allow_nan=False)
 
 
@@ -308,21 +245,7 @@ def save_counts(counts: PositionCounts, target: str | Path) -> None:
 
 
 def write_counts_file(counts: PositionCounts, stage: Path, target: str | Path) -> None:
-    """Write counts to a scratch file.
-
-    Parameters
-    ----------
-    counts : PositionCounts
-    stage : Path
-        Where to write.
-    target : str or Path
-        Where the file will be, for messages.
-
-    Raises
-    ------
-    OutputError
-        When it cannot be written.
-    """
+    """Write counts to a scratch file."""
     with os_errors_named(Path(target)):
         write_counts(counts, stage)
 

@@ -11,34 +11,12 @@ _TIED = 9
 
 
 def findings(scores: Document) -> list[str]:
-    """What a run found: how far positions differ, in how many dimensions, and which encoding says so.
-
-    Parameters
-    ----------
-    scores : dict
-        ``scores.json``.
-
-    Returns
-    -------
-    list of str
-        Three sentences.
-    """
+    """What a run found: how far positions differ, in how many dimensions, and which encoding says so."""
     return [_size(scores), _axes(scores), _encodings(scores)]
 
 
 def layers_findings(layers: Document) -> list[str]:
-    """What a run of ``posgeom layers`` found: the head that keeps most of the geometry, and whether training did that.
-
-    Parameters
-    ----------
-    layers : dict
-        ``layers.json``.
-
-    Returns
-    -------
-    list of str
-        Two sentences.
-    """
+    """What ``posgeom layers`` found: the head that keeps most of the geometry, and whether training did that."""
     sample = f"{layers['estimator']} distances of {len(layers['positions_used']):,} positions"
     heads = [row for row in layers["rows"] if row.get("head") is not None and row["alignment"] is not None]
     trained = [row for row in heads if row["weights"] == "trained"]

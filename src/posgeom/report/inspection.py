@@ -17,17 +17,7 @@ _LAGS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
 
 
 def inspection_document(inspection: Inspection) -> dict[str, Any]:
-    """An inspection as a plain object.
-
-    Parameters
-    ----------
-    inspection : Inspection
-
-    Returns
-    -------
-    dict
-        JSON-serialisable; an undefined number is None.
-    """
+    """An inspection as a plain object."""
     return {
         "schema_version": 1,
         "model": inspection.name,
@@ -75,13 +65,7 @@ def _table_document(rows: PositionRows) -> dict[str, Any]:
 
 
 def print_inspection(inspection: Inspection, console: Console) -> None:
-    """Print an inspection.
-
-    Parameters
-    ----------
-    inspection : Inspection
-    console : rich.console.Console
-    """
+    """Print an inspection."""
     kind = inspection.model_type or "no model_type"
     names = f" ({', '.join(inspection.architectures)})" if inspection.architectures else ""
     _line("model", f"{shown(inspection.name)}: {printable(kind + names)}", console)

@@ -24,17 +24,7 @@ _UNDEFINED = "undef"
 
 
 def layers_document(analysis: LayerAnalysis) -> dict[str, Any]:
-    """Everything of an analysis of layers.
-
-    Parameters
-    ----------
-    analysis : LayerAnalysis
-
-    Returns
-    -------
-    dict
-        JSON-serialisable; an undefined number is None.
-    """
+    """Everything of an analysis of layers."""
     geometry, stack = analysis.geometry, analysis.stack
     return {
         "schema_version": 2,
@@ -61,26 +51,7 @@ def layers_document(analysis: LayerAnalysis) -> dict[str, Any]:
 
 
 def write_layers(analysis: LayerAnalysis, stage: Path, target: Path) -> list[str]:
-    """Write an analysis of layers to a scratch directory.
-
-    Parameters
-    ----------
-    analysis : LayerAnalysis
-    stage : Path
-        Where to write.
-    target : Path
-        Where the files will be, for messages.
-
-    Returns
-    -------
-    list of str
-        Names of the files.
-
-    Raises
-    ------
-    OutputError
-        When one cannot be written.
-    """
+    """Write an analysis of layers to a scratch directory."""
     with os_errors_named(target):
         text = json.dumps(layers_document(analysis), indent=1, allow_nan=False)
         (stage / JSON).write_text(text + "\n", encoding="ascii")
@@ -104,18 +75,7 @@ def _write_parquet(rows: list[dict[str, Any]], path: Path) -> None:
 
 
 def heat_map(analysis: LayerAnalysis, score: str = "alignment") -> list[list[float | None]]:
-    """A score of the trained weights, one row per layer and one column per head; None where it is undefined.
-
-    Parameters
-    ----------
-    analysis : LayerAnalysis
-    score : str
-        Name of a score of `ProjectionScores`.
-
-    Returns
-    -------
-    list of list of float or None
-    """
+    """A score of the trained weights, one row per layer and one column per head; None where it is undefined."""
     matrix: list[list[float | None]] = [[] for _ in range(analysis.stack.n_layers)]
     for row in analysis.rows:
         if row.weights == "trained" and row.head is not None:
@@ -156,15 +116,7 @@ _LABEL, _HEADS, _FRESH, _KERNEL = 9, 13, 16, 9
 
 
 def print_layers(analysis: LayerAnalysis, console: Console, *, heads: bool = False) -> None:
-    """Print an analysis of layers.
-
-    Parameters
-    ----------
-    analysis : LayerAnalysis
-    console : rich.console.Console
-    heads : bool
-        A line for every head, instead of their range.
-    """
+    """Print an analysis of layers."""
     stack, geometry = analysis.stack, analysis.geometry
     keys = f" ({stack.n_key_heads} key heads)" if stack.n_key_heads != stack.n_heads else ""
     print_paragraph(

@@ -22,26 +22,7 @@ _NAMED_SOURCES, _FONT_SIZE = 3, 12
 
 
 def render_page(runs: Sequence[Run], *, progress: ProgressHook = silent) -> str:
-    """The page of one run, or of several side by side.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-        At least one.
-    progress : callable
-        Called as ``progress("report", charts_done, n_charts)``.
-
-    Returns
-    -------
-    str
-        HTML in which every text of the runs is escaped, with all that it needs inside; its Content-Security-Policy lets
-        it load nothing and run no script but its own.
-
-    Raises
-    ------
-    PosgeomError
-        When the extra ``report`` is not installed.
-    """
+    """The page of one run, or of several side by side."""
     need_extra()
     charts: dict[str, Any] = {}
     several = len(runs) > 1
@@ -57,24 +38,7 @@ def render_page(runs: Sequence[Run], *, progress: ProgressHook = silent) -> str:
 
 
 def render(page: Mapping[str, Any], charts: Mapping[str, Any]) -> str:
-    """Fill the template of all pages.
-
-    Parameters
-    ----------
-    page : mapping
-        Keys ``title``, ``lead``, ``findings``, ``sections`` and ``provenance``, all of plain texts, which are escaped.
-    charts : mapping
-        Specs and layouts by the keys that the figures of the sections have; see `add_chart`.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    PosgeomError
-        When the extra ``report`` is not installed.
-    """
+    """Fill the template of all pages."""
     need_extra()
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
@@ -127,21 +91,7 @@ def _sections(runs: Sequence[Run], charts: dict[str, Any], progress: ProgressHoo
 
 
 def add_chart(charts: dict[str, Any], figure: Figure, heading: str = "") -> dict[str, str]:
-    """Put the spec of a figure among the charts of a page.
-
-    Parameters
-    ----------
-    charts : dict
-        Gains an entry.
-    figure : Figure
-    heading : str
-        What stands above it.
-
-    Returns
-    -------
-    dict of str to str
-        The figure as a section has it.
-    """
+    """Put the spec of a figure among the charts of a page."""
     key = f"chart-{len(charts)}"
     charts[key] = {"spec": figure.spec(), "layout": figure.layout}
     texts = {"title": figure.title, "caption": figure.caption, "run": heading}
@@ -235,20 +185,5 @@ def _script() -> str:
 
 
 def write_page(runs: Sequence[Run], path: Path, *, progress: ProgressHook = silent) -> None:
-    """Write the page of one run, or of several side by side.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-    path : Path
-    progress : callable
-        See `render_page`.
-
-    Raises
-    ------
-    OSError
-        When it cannot be written.
-    PosgeomError
-        When the extra ``report`` is not installed.
-    """
+    """Write the page of one run, or of several side by side."""
     path.write_text(render_page(runs, progress=progress), encoding="utf-8", errors="backslashreplace", newline="\n")

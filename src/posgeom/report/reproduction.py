@@ -23,14 +23,7 @@ _NARROW = 95
 
 
 def print_reproduction(document: Mapping[str, Any], console: Console) -> None:
-    """Print every item: a table beside the paper's numbers, the sound version, what is missing.
-
-    Parameters
-    ----------
-    document : mapping
-        Content of ``reproduce.json``.
-    console : rich.console.Console
-    """
+    """Print every item: a table beside the paper's numbers, the sound version, what is missing."""
     told: set[str] = set()
     for item in document["items"]:
         section = "" if item["section"] is None else f" (Section {item['section']})"
@@ -107,16 +100,7 @@ def _sound_table(rows: list[Mapping[str, Any]], width: int) -> Table:
 
 
 def row_cells(row: Mapping[str, Any]) -> dict[str, str]:
-    """The texts of a row: quantity, ours, spread, paper, difference, verdict.
-
-    Parameters
-    ----------
-    row : mapping
-
-    Returns
-    -------
-    dict of str to str
-    """
+    """The texts of a row: quantity, ours, spread, paper, difference, verdict."""
     unit = f" {row['unit']}" if row["unit"] else ""
     paper = row["paper"]
     missing = "-" if row["verdict"] == "not run" else UNDEFINED
@@ -131,16 +115,7 @@ def row_cells(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def sound_cells(row: Mapping[str, Any]) -> dict[str, str]:
-    """The texts of a sound row: quantity, plug-in, cross-validated, interval.
-
-    Parameters
-    ----------
-    row : mapping
-
-    Returns
-    -------
-    dict of str to str
-    """
+    """The texts of a sound row: quantity, plug-in, cross-validated, interval."""
     unit = f" {row['unit']}" if row["unit"] else ""
     plugin, sound = ("-" if row[side] is None else number(row[side]["value"]) + unit for side in ("plugin", "sound"))
     interval = _range(row["sound"])
@@ -179,16 +154,7 @@ def _stated(paper: Mapping[str, Any]) -> str:
 
 
 def csv_text(document: Mapping[str, Any]) -> str:
-    """Every row of every item, the paper's convention and the sound version, as CSV.
-
-    Parameters
-    ----------
-    document : mapping
-
-    Returns
-    -------
-    str
-    """
+    """Every row of every item, the paper's convention and the sound version, as CSV."""
     stream = io.StringIO(newline="")
     writer = csv.DictWriter(stream, _CSV_COLUMNS, restval="")
     writer.writeheader()

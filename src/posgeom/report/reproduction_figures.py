@@ -14,17 +14,7 @@ Panel = Mapping[str, Any]
 
 
 def item_figures(item: Mapping[str, Any]) -> list[Figure]:
-    """The panels of an item as figures, each a file of its own.
-
-    Parameters
-    ----------
-    item : mapping
-        One of the items of ``reproduce.json``.
-
-    Returns
-    -------
-    list of Figure
-    """
+    """The panels of an item as figures, each a file of its own."""
     several = len(item["panels"]) > 1
     return [
         _DRAWN[panel["kind"]](panel, f"{item['name']}{f'-{number}' if several else ''}")

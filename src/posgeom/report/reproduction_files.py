@@ -19,29 +19,7 @@ JSON, ROWS, PAGE = "reproduce.json", "reproduce.csv", "reproduce.html"
 def write_reproduction(
     document: Mapping[str, Any], stage: Path, target: Path, *, progress: ProgressHook = silent
 ) -> list[str]:
-    """Write the result to a scratch directory: numbers, and where the extra ``report`` is installed page and figures.
-
-    Parameters
-    ----------
-    document : mapping
-        Content of ``reproduce.json``.
-    stage : Path
-        Where to write.
-    target : Path
-        Where the files will be, for messages.
-    progress : callable
-        Called as ``progress("figures", figures_done, n_figures)``.
-
-    Returns
-    -------
-    list of str
-        Names of what was written.
-
-    Raises
-    ------
-    OutputError
-        When one cannot be written.
-    """
+    """Write the result to a scratch directory: numbers, and with the extra ``report`` page and figures."""
     with os_errors_named(target):
         (stage / JSON).write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="ascii")
         (stage / ROWS).write_text(csv_text(document), encoding="utf-8", errors="backslashreplace", newline="")

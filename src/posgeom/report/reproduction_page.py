@@ -14,25 +14,7 @@ _SOUND_COLUMNS = ("quantity", "plug-in", "cross-validated", "interval")
 
 
 def reproduction_page(document: Mapping[str, Any], figures: Mapping[str, list[Figure]]) -> str:
-    """Render the page.
-
-    Parameters
-    ----------
-    document : mapping
-        Content of ``reproduce.json``.
-    figures : mapping of str to list of Figure
-        Of each item, see `posgeom.report.reproduction_figures.item_figures`.
-
-    Returns
-    -------
-    str
-        HTML that needs nothing else, in which every text is escaped.
-
-    Raises
-    ------
-    PosgeomError
-        When the extra ``report`` is not installed.
-    """
+    """Render the page."""
     charts: dict[str, Any] = {}
     page = {
         "title": "The paper's tables and figures, redone",

@@ -45,24 +45,7 @@ class Run:
 
 
 def read_run(directory: str | Path, name: str | None = None) -> Run:
-    """Read a run.
-
-    Parameters
-    ----------
-    directory : str or Path
-    name : str, optional
-        What to call it; the directory, as given, by default.
-
-    Returns
-    -------
-    Run
-
-    Raises
-    ------
-    RunError
-        When it is no directory, holds neither ``scores.json`` nor ``layers.json``, or one of its files is not what
-        posgeom writes.
-    """
+    """Read a run."""
     place = Path(directory)
     if not place.is_dir():
         found = "a file" if place.exists() else "missing"

@@ -29,23 +29,7 @@ class Values:
 
 
 def check(value: Any, shape: Any, where: str) -> None:
-    """Refuse a document that has not the wanted shape.
-
-    Parameters
-    ----------
-    value : object
-        As JSON gives it.
-    shape : object
-        A type, a tuple of types, ``[shape]`` for a list, ``{key: shape}`` for an object that may have further keys,
-        `Values` or `Optional`.
-    where : str
-        The file, and then the place in it; for messages.
-
-    Raises
-    ------
-    RunError
-        When a key is missing, or a value is another kind of thing.
-    """
+    """Refuse a document that has not the wanted shape."""
     if isinstance(shape, Optional):
         if value is not None:
             check(value, shape.shape, where)

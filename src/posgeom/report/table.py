@@ -65,13 +65,7 @@ FULL_WIDTH = _NAME_WIDTH + sum(1 + column.width for column in _COLUMNS)
 
 
 def print_analysis(analysis: Analysis, console: Console) -> None:
-    """Print what was analysed, the scorecard, and what to know about it.
-
-    Parameters
-    ----------
-    analysis : Analysis
-    console : rich.console.Console
-    """
+    """Print what was analysed, the scorecard, and what to know about it."""
     for label, text in _summary(analysis):
         for number, line in enumerate(wrap(text, max(console.width - _LABEL_WIDTH, 20))):
             console.print(Text.assemble((f"{label if number == 0 else '':<{_LABEL_WIDTH}}", "bold"), line))
@@ -83,15 +77,7 @@ def print_analysis(analysis: Analysis, console: Console) -> None:
 
 
 def print_paragraph(text: str, console: Console, bullet: str = "") -> None:
-    """Print text wrapped to the console, without markup and without trailing spaces.
-
-    Parameters
-    ----------
-    text : str
-    console : rich.console.Console
-    bullet : str
-        What the first line starts with; the others are indented by as much.
-    """
+    """Print text wrapped to the console, without markup and without trailing spaces."""
     for line in wrap(text, console.width, initial_indent=bullet, subsequent_indent=" " * len(bullet)):
         console.print(Text(line))
 
@@ -258,18 +244,7 @@ def _caption(card: Scorecard, width: int) -> str:
 
 
 def scorecard_table(card: Scorecard, width: int = WIDTH) -> Table:
-    """The scorecard as a table; where the width is less than `FULL_WIDTH`, it has fewer scores.
-
-    Parameters
-    ----------
-    card : Scorecard
-    width : int
-        Columns of the terminal.
-
-    Returns
-    -------
-    rich.table.Table
-    """
+    """The scorecard as a table; where the width is less than `FULL_WIDTH`, it has fewer scores."""
     table = Table(
         box=box.SIMPLE_HEAD,
         padding=0,
@@ -288,16 +263,7 @@ def scorecard_table(card: Scorecard, width: int = WIDTH) -> Table:
 
 
 def interval_text(interval: Interval | None) -> str:
-    """An interval in the width of its column, with fewer digits where the numbers are large; empty without one.
-
-    Parameters
-    ----------
-    interval : Interval or None
-
-    Returns
-    -------
-    str
-    """
+    """An interval in the width of its column, with fewer digits where the numbers are large; empty without one."""
     if interval is None:
         return ""
     texts = [f"{interval.low:{spec}} {interval.high:{spec}}" for spec in (".3f", ".2f", ".0f", ".0e")]

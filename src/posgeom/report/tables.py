@@ -65,19 +65,7 @@ _SCORES = (
 
 
 def scorecard_table(scores: Document, name: str = "") -> Table:
-    """Every score of every encoding, by alignment.
-
-    Parameters
-    ----------
-    scores : dict
-        ``scores.json``.
-    name : str
-        The run, where there are several.
-
-    Returns
-    -------
-    Table
-    """
+    """Every score of every encoding, by alignment."""
     ceiling = (scores.get("noise_ceiling") or {}).get(LEADING) or {}
     encodings = sorted(scores["encodings"], key=lambda e: (e[LEADING] is None, -(e[LEADING] or 0.0)))
     ends = [v for e in encodings for v in (e[LEADING], _interval(e, LEADING)[1]) if v is not None]
@@ -106,17 +94,7 @@ def scorecard_table(scores: Document, name: str = "") -> Table:
 
 
 def comparison_tables(runs: Sequence[Run]) -> list[Table]:
-    """Runs side by side: their alignment, and what they are.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-        Those with scores.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Runs side by side: their alignment, and what they are."""
     names = list(dict.fromkeys(e["name"] for run in runs for e in (run.scores or {})["encodings"]))
     by_run = [{e["name"]: e for e in (run.scores or {})["encodings"]} for run in runs]
     rows = [

@@ -54,17 +54,7 @@ def export(encoding: Encoding, target: str | Path, *, what: What | None = None, 
 
 
 def check_target(target: str | Path, dtype: str) -> None:
-    """Refuse a file name and a type that do not fit, before any work.
-
-    Parameters
-    ----------
-    target : str or Path
-    dtype : str
-
-    Raises
-    ------
-    OutputError
-    """
+    """Refuse a file name and a type that do not fit, before any work."""
     suffix = Path(target).suffix
     if suffix not in _WRITERS:
         raise OutputError(f"cannot write {shown(target)}: expected a name that ends in {' or '.join(_WRITERS)}")
@@ -75,24 +65,7 @@ def check_target(target: str | Path, dtype: str) -> None:
 
 
 def write_tensors(tensors: Tensors, stage: Path, target: str | Path, dtype: DType) -> None:
-    """Write arrays to a scratch file.
-
-    Parameters
-    ----------
-    tensors : Tensors
-    stage : Path
-        Where to write.
-    target : str or Path
-        Where the file will be, which decides its format.
-    dtype : str
-
-    Raises
-    ------
-    EncodingError
-        When numbers are beyond the range of the type.
-    OutputError
-        When the file cannot be written, or the format cannot hold several arrays.
-    """
+    """Write arrays to a scratch file."""
     if Path(target).suffix == ".npy" and len(tensors.arrays) > 1:
         raise OutputError(
             f"cannot write {shown(target)}: .npy holds one array, {tensors.what} are {' and '.join(tensors.arrays)}; "
@@ -122,16 +95,7 @@ def _is_infinite(cast: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def to_bfloat16(array: NDArray[np.float64]) -> NDArray[np.uint16]:
-    """Round to bfloat16, to nearest even and in one step, as its bits.
-
-    Parameters
-    ----------
-    array : ndarray of float
-
-    Returns
-    -------
-    ndarray of uint16, the shape of `array`
-    """
+    """Round to bfloat16, to nearest even and in one step, as its bits."""
     with np.errstate(over="ignore"):
         single = array.astype(np.float32)
     widened = single.astype(np.float64)

@@ -11,13 +11,7 @@ _CONSTANT = 1e-12
 def pearson(x: NDArray[np.float64], y: NDArray[np.float64]) -> float | None:
     """Pearson correlation over pairs, or None where one of them is constant.
 
-    Parameters
-    ----------
-    x, y : ndarray of float, shape (n_pairs,)
-
-    Returns
-    -------
-    float or None
+    Shapes: `x, y` (n_pairs,).
     """
     if x.size < 2 or is_constant(x) or is_constant(y):
         return None
@@ -28,13 +22,7 @@ def pearson(x: NDArray[np.float64], y: NDArray[np.float64]) -> float | None:
 def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float | None:
     """Spearman rank correlation over pairs, ties at their mean rank, or None where one of them is constant.
 
-    Parameters
-    ----------
-    x, y : ndarray of float, shape (n_pairs,)
-
-    Returns
-    -------
-    float or None
+    Shapes: `x, y` (n_pairs,).
     """
     if x.size < 2 or is_constant(x) or is_constant(y):
         return None

@@ -33,19 +33,7 @@ def pair_density(
 ) -> PairDensity | None:
     """Joint density of the distances of an encoding and of a geometry.
 
-    Parameters
-    ----------
-    encoding, target : ndarray of float, shape (n_pairs,)
-        Distances e and D of the same pairs.
-    scale : float or None
-        The rescaling c of the encoding that scaled stress uses; a faithful one then lies on the diagonal.
-    n_bins : int
-        Bins from 0 to the largest D. Rescaled distances above 1.5 times that are counted in the topmost row.
-
-    Returns
-    -------
-    PairDensity or None
-        None where there is no scale, or all distances D are 0.
+    Shapes: `encoding, target` (n_pairs,).
     """
     largest = float(target.max(initial=0))
     if scale is None or not largest:

@@ -52,16 +52,7 @@ def encoding_effective_rank(
     Without coordinates, the singular values are the roots of the eigenvalues of B for its distances, which is
     the same thing for a Euclidean geometry; where B has negative eigenvalues it is undefined.
 
-    Parameters
-    ----------
-    encoding : Encoding
-    distances : ndarray of float, shape (m, m)
-        Its distances over `positions`.
-    positions : ndarray of int, shape (m,)
-
-    Returns
-    -------
-    float or None
+    Shapes: `distances` (m, m), `positions` (m,).
     """
     values = _singular_values(encoding, positions)
     if values is not None:

@@ -33,18 +33,7 @@ class LagProfile:
 def lag_profile(distances: NDArray[np.float64], positions: NDArray[np.int64], *, max_bins: int = 128) -> LagProfile:
     """Distribution of distance by lag |i - j|.
 
-    Parameters
-    ----------
-    distances : ndarray of float, shape (m, m)
-    positions : ndarray of int, shape (m,)
-        Increasing.
-    max_bins : int
-        Lags are taken together, in bins of equal width, where there are more of them.
-
-    Returns
-    -------
-    LagProfile
-        Without the lags that no pair has.
+    Shapes: `distances` (m, m), `positions` (m,).
     """
     m = positions.size
     values = upper_pairs(distances)

@@ -40,14 +40,7 @@ class Stress:
 def stress_of_pairs(encoding: NDArray[np.float64], target: NDArray[np.float64]) -> Stress:
     """Stress from distances of pairs.
 
-    Parameters
-    ----------
-    encoding, target : ndarray of float, shape (n_pairs,)
-        Distances e and D of the same pairs.
-
-    Returns
-    -------
-    Stress
+    Shapes: `encoding, target` (n_pairs,).
     """
     sum_d2, sum_e2 = float(target @ target), float(encoding @ encoding)
     residual = encoding - target
@@ -69,22 +62,7 @@ def paired_distances(
 ) -> tuple[NDArray[np.float64], DistanceMatrix]:
     """An encoding's distances over the positions of a geometry.
 
-    Parameters
-    ----------
-    encoding : Encoding or array_like, shape (n, d)
-        A matrix has one row per position, from position 0.
-    geometry : Geometry or DistanceMatrix
-
-    Returns
-    -------
-    ndarray of float, shape (m, m)
-    DistanceMatrix
-        The geometry's distances.
-
-    Raises
-    ------
-    EncodingError
-        When the encoding lacks a position, or its distances are not finite or too large or small to square.
+    Shapes: `encoding` (n, d); the result (m, m).
     """
     target = geometry.distances if isinstance(geometry, Geometry) else geometry
     scheme = encoding if isinstance(encoding, Encoding) else PointEncoding("given", encoding)

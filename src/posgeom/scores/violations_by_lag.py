@@ -43,19 +43,7 @@ def violations_by_lag(
 
     Over all lags and rows the counts add up to those of `posgeom.scores.monotonicity.monotonicity`.
 
-    Parameters
-    ----------
-    distances : ndarray of float, shape (m, m)
-    positions : ndarray of int, shape (m,)
-        Increasing.
-    max_lags : int
-        Lags looked at, evenly spaced up to the largest one; all where there are not more.
-    max_rows : int
-        Positions i looked at, evenly spaced; all where there are not more.
-
-    Returns
-    -------
-    ViolationsByLag
+    Shapes: `distances` (m, m), `positions` (m,).
     """
     span = int(positions[-1] - positions[0])
     lags = np.unique(np.linspace(1, span, min(span, max_lags)).round().astype(np.int64))

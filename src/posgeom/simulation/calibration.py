@@ -91,29 +91,7 @@ def calibrate(
     workers: int | None = None,
     progress: ProgressHook = silent,
 ) -> list[Calibrated]:
-    """Draw every scenario many times and set all estimates against the truth.
-
-    Parameters
-    ----------
-    n_replications : int
-        At least 2.
-    which : sequence of str, optional
-        Scenarios; all by default.
-    seed : int
-    workers : int, optional
-        Processes; one a core by default. The result does not depend on it.
-    progress : callable
-        Called as ``progress("calibrating", done, total)``.
-
-    Returns
-    -------
-    list of Calibrated
-
-    Raises
-    ------
-    PosgeomError
-        When there are too few replications, or a scenario is unknown.
-    """
+    """Draw every scenario many times and set all estimates against the truth."""
     known = list(scenarios())
     names = known if which is None else list(which)
     if n_replications < 2:

@@ -18,17 +18,7 @@ _NOT_LIBRARY = {
 
 
 def standard_library_files() -> list[Path]:
-    """Source files of the running interpreter's standard library, tests left out, in sorted order.
-
-    Returns
-    -------
-    list of Path
-
-    Raises
-    ------
-    CorpusError
-        When this interpreter ships without sources.
-    """
+    """Source files of the running interpreter's standard library, tests left out, in sorted order."""
     root = Path(sysconfig.get_paths()["stdlib"])
     files = sorted(p for p in root.rglob("*.py") if not _NOT_LIBRARY & set(p.relative_to(root).parts[:-1]))
     if not files:

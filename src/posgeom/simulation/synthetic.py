@@ -50,25 +50,6 @@ def synthetic(
     third, the last quarter the rest. Each position draws its own distribution from a Dirichlet with one
     concentration, times the preference on its regime's third. The paper does not specify its corpus further than
     n = 32, V = 200, N = 5,000 and three regimes; by default this one comes near its figures.
-
-    Parameters
-    ----------
-    n_positions, vocab_size, n_documents : int
-        n (at least 4), V (at least 3) and N.
-    concentration, preference : float
-        Positive. Small concentrations make spiky distributions, large preferences regimes that share little.
-    n_folds : int
-        Folds that the documents are spread over evenly.
-    seed : int
-
-    Returns
-    -------
-    SyntheticCorpus
-
-    Raises
-    ------
-    CountsError
-        When a size is too small, or a parameter not positive.
     """
     if n_positions < 4 or vocab_size < 3 or n_documents < n_folds or n_folds < 1:
         raise CountsError(
@@ -97,19 +78,7 @@ def sample_counts(
 ) -> PositionCounts:
     """Multinomial counts from given distributions, positions independent of each other.
 
-    Parameters
-    ----------
-    distributions : ndarray of float, shape (n, V)
-    depth : ndarray of int, shape (n,)
-        Documents that reach each position, spread evenly over the folds.
-    n_folds : int
-    rng : numpy.random.Generator
-    source : str
-        What to call the corpus.
-
-    Returns
-    -------
-    PositionCounts
+    Shapes: `distributions` (n, V), `depth` (n,).
     """
     n_positions, vocab_size = distributions.shape
     fold, position, token, count = [], [], [], []

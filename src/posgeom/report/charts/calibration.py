@@ -8,20 +8,7 @@ _HEIGHT_OF_A_COVERAGE, _PANEL_WIDTH, _PANELS = 15, 110, 4
 
 
 def coverage_figure(rows: Sequence[Row], *, level: float, caption: str = "") -> Figure:
-    """Chart of the share of intervals that hold the truth.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Keys ``scenario``, ``estimate``, ``coverage``, ``low`` and ``high`` (what sampling error leaves open).
-    level : float
-        What the coverage should be.
-    caption : str
-
-    Returns
-    -------
-    Figure
-    """
+    """Chart of the share of intervals that hold the truth."""
     need_extra()
     import altair as alt
 

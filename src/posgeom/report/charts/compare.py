@@ -12,20 +12,7 @@ _BAND = 9
 
 
 def compare_figure(rows: Sequence[Row], *, score: str = "alignment", caption: str = "") -> Figure:
-    """Chart of one score by encoding and run.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Keys ``run``, ``encoding``, the score's, ``low`` and ``high``; None is undefined or unknown.
-    score : str
-        One of `posgeom.report.charts.scorecard.AXES`.
-    caption : str
-
-    Returns
-    -------
-    Figure
-    """
+    """Chart of one score by encoding and run."""
     need_extra()
     import altair as alt
 

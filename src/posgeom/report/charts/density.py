@@ -13,20 +13,7 @@ _BIN_PIXELS, _SIDE = 4, 128
 
 
 def density_figure(panels: Sequence[dict[str, Any]], *, metric: str = "Hellinger", caption: str = "") -> Figure:
-    """Small multiples of two-dimensional densities of pairs.
-
-    Parameters
-    ----------
-    panels : sequence of dict
-        One an encoding: ``encoding``, its name; ``width``, of a bin, the same both ways; and the bins that hold pairs:
-        ``x`` and ``y``, their lower edges (corpus distance, rescaled distance of the encoding), and ``pairs``.
-    metric : str
-    caption : str
-
-    Returns
-    -------
-    Figure
-    """
+    """Small multiples of two-dimensional densities of pairs."""
     need_extra()
     import altair as alt
 

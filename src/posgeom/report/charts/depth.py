@@ -7,21 +7,7 @@ from posgeom.report.charts.figure import Figure, Row, inline, need_extra
 
 
 def depth_figure(rows: Sequence[Row], *, min_depth: int | None = None, caption: str = "") -> Figure:
-    """Chart of depth by position.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Keys ``first``, ``last`` (positions, both included), ``depth`` (sequences with a token there; the least of
-        several positions) and ``state``: used, too shallow, empty.
-    min_depth : int, optional
-        What a position needs to take part.
-    caption : str
-
-    Returns
-    -------
-    Figure
-    """
+    """Chart of depth by position."""
     need_extra()
     import altair as alt
 

@@ -61,28 +61,13 @@ def can_draw() -> bool:
 
 
 def need_extra() -> None:
-    """Refuse to draw without the extra ``report``.
-
-    Raises
-    ------
-    PosgeomError
-        When it is not installed.
-    """
+    """Refuse to draw without the extra ``report``."""
     if not can_draw():
         raise PosgeomError("drawing needs altair, jinja2 and vl-convert-python: pip install 'posgeom[report]'")
 
 
 def inline(rows: Sequence[Row]) -> "alt.InlineData":
-    """Rows as the data of a chart.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-
-    Returns
-    -------
-    altair.InlineData
-    """
+    """Rows as the data of a chart."""
     import altair as alt
 
     data = alt.InlineData(values=[])
@@ -91,67 +76,24 @@ def inline(rows: Sequence[Row]) -> "alt.InlineData":
 
 
 def known(rows: Sequence[Row], *keys: str) -> list[str]:
-    """Those of the keys that some row has a value for: what is worth a line of a tooltip.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-    *keys : str
-
-    Returns
-    -------
-    list of str
-    """
+    """Those of the keys that some row has a value for: what is worth a line of a tooltip."""
     return [key for key in keys if any(row.get(key) is not None for row in rows)]
 
 
 def with_theme(figure: Figure) -> dict[str, Any]:
-    """The spec of a figure as files and notebooks show it.
-
-    Parameters
-    ----------
-    figure : Figure
-
-    Returns
-    -------
-    dict
-    """
+    """The spec of a figure as files and notebooks show it."""
     return figure.spec() | {"config": config() | {"background": "white"}}
 
 
 def themed(figure: Figure) -> "alt.TopLevelMixin":
-    """The chart of a figure as files and notebooks show it.
-
-    Parameters
-    ----------
-    figure : Figure
-
-    Returns
-    -------
-    altair chart
-        A copy, to be changed at will.
-    """
+    """The chart of a figure as files and notebooks show it."""
     chart: Any = figure.chart.copy(deep=False)  # type: ignore[attr-defined]
     chart.config = config() | {"background": "white"}
     return chart  # type: ignore[no-any-return]
 
 
 def draw(figure: Figure, *paths: Path) -> None:
-    """Draw a figure, in one or more forms.
-
-    Parameters
-    ----------
-    figure : Figure
-    *paths : Path
-        Each ends in .svg, .pdf or .png, which tells the form.
-
-    Raises
-    ------
-    OSError
-        When a file cannot be written.
-    PosgeomError
-        When the extra ``report`` is not installed, or a suffix is another one.
-    """
+    """Draw a figure, in one or more forms."""
     need_extra()
     import vl_convert
 
@@ -169,18 +111,7 @@ def draw(figure: Figure, *paths: Path) -> None:
 
 
 def write_table(figure: Figure, path: Path) -> None:
-    """Write the data behind a figure as CSV; undefined cells are empty.
-
-    Parameters
-    ----------
-    figure : Figure
-    path : Path
-
-    Raises
-    ------
-    OSError
-        When the file cannot be written.
-    """
+    """Write the data behind a figure as CSV; undefined cells are empty."""
     with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as stream:
         writer = csv.DictWriter(stream, list(figure.table[0]) if figure.table else [])
         writer.writeheader()
@@ -188,26 +119,7 @@ def write_table(figure: Figure, path: Path) -> None:
 
 
 def write_figure(figure: Figure, directory: Path) -> list[str]:
-    """Write a figure in every form, and the data behind it as CSV.
-
-    Parameters
-    ----------
-    figure : Figure
-    directory : Path
-        Exists.
-
-    Returns
-    -------
-    list of str
-        Names of the files.
-
-    Raises
-    ------
-    OSError
-        When a file cannot be written.
-    PosgeomError
-        When the extra ``report`` is not installed.
-    """
+    """Write a figure in every form, and the data behind it as CSV."""
     drawn = [directory / f"{figure.name}{suffix}" for suffix in SUFFIXES]
     draw(figure, *drawn)
     table = directory / f"{figure.name}.csv"

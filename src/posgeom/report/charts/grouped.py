@@ -13,22 +13,7 @@ _BAND = 11
 def grouped_figure(
     rows: Sequence[Row], *, name: str, title: str, value_title: str, log: bool = False, caption: str = ""
 ) -> Figure:
-    """Chart of numbers by name and group; bars from zero, or points where the axis is logarithmic and has no zero.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Keys ``group``, ``name``, ``value``, ``low``, ``high``; None is undefined or unknown.
-    name, title : str
-    value_title : str
-        With units.
-    log : bool
-    caption : str
-
-    Returns
-    -------
-    Figure
-    """
+    """Chart of numbers by name and group; bars from zero, or points where the axis is logarithmic and has no zero."""
     need_extra()
     import altair as alt
 

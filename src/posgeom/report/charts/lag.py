@@ -10,20 +10,7 @@ _LEGEND: dict[str, Any] = {"orient": "bottom", "symbolType": "stroke", "symbolSi
 
 
 def lag_figure(rows: Sequence[Row], *, metric: str = "Hellinger", caption: str = "") -> Figure:
-    """Chart of distance against lag.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Keys ``estimate``, ``lag_first``, ``lag_last``, ``pairs``, ``median``, ``low``, ``high`` (say, the 10 % and
-        90 % quantiles over pairs).
-    metric : str
-    caption : str
-
-    Returns
-    -------
-    Figure
-    """
+    """Chart of distance against lag."""
     need_extra()
     import altair as alt
 

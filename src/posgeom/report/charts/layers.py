@@ -14,20 +14,7 @@ def layers_figure(
 ) -> Figure:
     """Heat map of layers by heads.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_layers, n_heads)
-        NaN where it is undefined; such cells are grey.
-    score : str
-        What the number is.
-    name : str
-        Stem of the files.
-    title : str
-    caption : str
-
-    Returns
-    -------
-    Figure
+    Shapes: `values` (n_layers, n_heads).
     """
     need_extra()
     import altair as alt

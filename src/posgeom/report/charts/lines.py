@@ -25,34 +25,7 @@ def lines_figure(
     shown: Sequence[str] | None = None,
     caption: str = "",
 ) -> Figure:
-    """Chart of lines.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        With the keys that `x`, `y` and `series` name; None is undefined and breaks the line. Keys ``low`` and ``high``,
-        where they are, give an interval.
-    name, title : str
-    x, y, series : str
-        Keys.
-    x_title, y_title : str
-        With units.
-    x_log : bool
-        A logarithmic axis, of base 2.
-    y_log : bool
-        A logarithmic axis, of base 10, which has no place for zero.
-    points : bool
-        A point at each row.
-    formats : tuple of str
-        Of numbers along x and y.
-    shown : sequence of str, optional
-        Series to draw; by default the first ones, as many as can be told apart. The table has all.
-    caption : str
-
-    Returns
-    -------
-    Figure
-    """
+    """Chart of lines."""
     need_extra()
     import altair as alt
 
@@ -97,18 +70,7 @@ def lines_figure(
 
 
 def log_scale(values: Sequence[float | None]) -> tuple[Any, Any]:
-    """A logarithmic scale from power of ten to power of ten, with a tick at each.
-
-    Parameters
-    ----------
-    values : sequence of float or None
-        What must fit; those that are not positive have no place on it.
-
-    Returns
-    -------
-    altair.Scale
-    altair.Axis
-    """
+    """A logarithmic scale from power of ten to power of ten, with a tick at each."""
     import altair as alt
 
     positive = [value for value in values if value is not None and value > 0] or [1.0]

@@ -20,23 +20,7 @@ def matrix_figure(
     metric: str = "Hellinger",
     caption: str = "",
 ) -> Figure:
-    """Heat map of distances between positions, one panel for each estimate.
-
-    Parameters
-    ----------
-    estimates : dict of str to matrix
-        Distances by the name of their estimate, each of k rows and columns; None is undefined.
-    first, last : sequence of int, length k
-        Positions that a row stands for, both included.
-    depth : sequence of int or None, length k
-        Sequences at the shallowest of them.
-    metric : str
-    caption : str
-
-    Returns
-    -------
-    Figure
-    """
+    """Heat map of distances between positions, one panel for each estimate."""
     need_extra()
     import altair as alt
 

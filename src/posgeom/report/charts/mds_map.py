@@ -12,20 +12,7 @@ _SIDE, _MARGIN = 280, 1.06
 
 
 def map_figure(rows: Sequence[Row], *, shares: Sequence[float] = (), caption: str = "") -> Figure:
-    """Map of positions.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Keys ``position``, ``axis_1``, ``axis_2``; both axes have one unit, that of the distances.
-    shares : sequence of float
-        Share of the positive inertia on each of the two axes.
-    caption : str
-
-    Returns
-    -------
-    Figure
-    """
+    """Map of positions."""
     need_extra()
     import altair as alt
 

@@ -18,21 +18,7 @@ def points_figure(
     is_map: bool = False,
     caption: str = "",
 ) -> Figure:
-    """Chart of points.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Keys ``x``, ``y``, ``group``, ``label``; the label is shown where the pointer is.
-    name, title, x_title, y_title : str
-    is_map : bool
-        Whether both axes have one unit; the others start at zero.
-    caption : str
-
-    Returns
-    -------
-    Figure
-    """
+    """Chart of points."""
     need_extra()
     import altair as alt
 

@@ -25,23 +25,7 @@ def scorecard_figure(
     noise_ceiling: dict[str, Any] | None = None,
     caption: str = "",
 ) -> Figure:
-    """Chart of one score of every encoding.
-
-    Parameters
-    ----------
-    encodings : sequence of dict
-        As in ``scores.json``; ``intervals`` may be absent.
-    score : str
-        One of `AXES`.
-    noise_ceiling : dict, optional
-        ``{score: {"value", "low", "high"}}``: what one half of the corpus scores against the other half.
-    caption : str
-        What is said beside it.
-
-    Returns
-    -------
-    Figure
-    """
+    """Chart of one score of every encoding."""
     need_extra()
     import altair as alt
 

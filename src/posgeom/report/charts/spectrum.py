@@ -11,19 +11,7 @@ _Y_TITLE = "eigenvalue (squared distance)"
 
 
 def spectrum_figure(rows: Sequence[Row], *, caption: str = "") -> Figure:
-    """Chart of eigenvalues by axis.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Keys ``axis`` (from 1), ``eigenvalue``, ``low``, ``high`` (its interval), ``plugin`` (the plug-in
-        estimate's), ``significant`` (whether it is more than noise) and ``p_value``; None is undefined or unknown.
-    caption : str
-
-    Returns
-    -------
-    Figure
-    """
+    """Chart of eigenvalues by axis."""
     need_extra()
     import altair as alt
 

@@ -24,19 +24,7 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [1, 3], [10, 4])
 
 
 def config(colours: Mapping[str, str] = COLOURS, *, font_size: int = 10) -> dict[str, Any]:
-    """Vega-Lite configuration.
-
-    Parameters
-    ----------
-    colours : mapping of str to str
-        A CSS colour for each part in `COLOURS`.
-    font_size : int
-        Of labels, in pixels; titles have one more.
-
-    Returns
-    -------
-    dict
-    """
+    """Vega-Lite configuration."""
     ink, muted, grid, edge = (colours[part] for part in (INK, MUTED, GRID, EDGE))
     series = [colours[f"series-{i}"] for i in range(N_SERIES)]
     text = {
