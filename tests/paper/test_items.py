@@ -163,7 +163,7 @@ def test_the_same_seed_gives_the_same_result(small_corpus: Path) -> None:
     assert run() == run()
 
 
-DOCUMENT = (Path(__file__).parents[3] / "docs" / "reproduce.md").read_text()
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text()
 
 
 def documented(item: str) -> list[tuple[str, ...]]:
