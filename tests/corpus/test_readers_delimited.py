@@ -35,6 +35,18 @@ def test_the_column_named_text(path: Path, batches: Batches) -> None:
     assert (batch.texts, batch.column) == (["a"], "text")
 
 
+@pytest.mark.parametrize(
+    ("name", "separator", "remedy"),
+    [("a.csv", ";", "convert them to commas"), ("a.csv", "\t", "--format tsv"), ("a.tsv", ",", "--format csv")],
+)
+def test_another_separator(
+    tmp_path: Path, refusal: Refusal, texts: Texts, name: str, separator: str, remedy: str
+) -> None:
+    path = write(tmp_path / name, f"id{separator}text\n1{separator}hello world\n")
+    assert remedy in refusal(path)
+    assert texts(path, column=f"id{separator}text") == [f"1{separator}hello world"]
+
+
 def test_ambiguous_column(path: Path, refusal: Refusal) -> None:
     message = refusal(write(path, "id,title,body\n1,x,a\n"))
     assert "text columns 'title', 'body': expected one; choose it with --column NAME" in message

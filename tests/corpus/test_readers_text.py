@@ -65,6 +65,11 @@ def test_fasta(tmp_path: Path, batches: Batches) -> None:
     assert batch.first_row == 2
 
 
+def test_fasta_comments_are_no_sequence(tmp_path: Path, texts: Texts) -> None:
+    assert texts(write(tmp_path / "a.fa", ">a\nAC\n; of its own\n# too\nGT\n")) == ["ACGT"]
+    assert texts(write(tmp_path / "a.fa", "; before the first\n>a\nAC\n")) == ["AC"]
+
+
 def test_fasta_groups(tmp_path: Path, groups: Texts, refusal: Refusal) -> None:
     path = write(tmp_path / "a.fasta", ">seq1 human x\nA\n> seq1 mouse\nC\n")
     assert groups(path, fold_by="name") == ["seq1", "seq1"]
@@ -93,7 +98,9 @@ def test_fasta_invalid_utf8_and_length(
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
-        ("a.unknown", '{"text": "a"}\n', ['{"text": "a"}']),
+        ("a.unknown", '{"text": "a"}\n', ["a"]),
+        ("a.a2m", ">a\nA-C\n.GT\n>b\nAC\n", ["A-C.GT", "AC"]),
+        ("a.fas", ">a\nAC\n", ["AC"]),
         ("a.txt", '{"text": "a"}\n', ['{"text": "a"}']),
         ("a.log", ">a\nAC\n", [">a", "AC"]),
         ("a.ndjson", '{"text": "a"}\n', ["a"]),
@@ -114,6 +121,31 @@ def test_format_by_name_and_first_bytes(
     compressed = tmp_path / f"{name}.gz"
     compressed.write_bytes(gzip.compress(content.encode()))
     assert texts(compressed) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", "%PDF-1.7\nstream\n", "starts like a PDF"),
+        ("a.sto", "# STOCKHOLM 1.0\ns1 ACGT\n//\n", "starts like a Stockholm alignment"),
+        ("a.aln", "CLUSTAL W (1.8)\n\ns1 ACGT\n", "starts like a Clustal alignment"),
+        ("a.fastq", "@read 1\nACGTN\n+\nIIIII\n", "starts like a FASTQ file"),
+        ("a.conllu", "# sent_id = 1\n# text = a b\n1\ta\ta\n", "starts like a CoNLL-U file"),
+        ("noextension", '[\n  {"text": "a"}]\n', "starts like a JSON array"),
+        ("a.rtf", "{\\rtf1 a}\n", "starts like a rich text file"),
+    ],
+)
+def test_files_of_another_kind(
+    tmp_path: Path, refusal: Refusal, texts: Texts, name: str, content: str, message: str
+) -> None:
+    path = write(tmp_path / name, content)
+    assert message in refusal(path)
+    assert texts(path, format="text") == content.rstrip("\n").split("\n")
+
+
+def test_text_that_looks_like_another_kind_of_file(tmp_path: Path, texts: Texts) -> None:
+    for content in ("@anna said\nyes\n", "# text\nof mine\n", "[INFO] started\n", "[1] a note\n", "# sent_id\n"):
+        assert texts(write(tmp_path / "a.txt", content)) == content.rstrip("\n").split("\n")
 
 
 def test_json_lines_on_standard_input_longer_than_the_look_ahead(monkeypatch: pytest.MonkeyPatch, texts: Texts) -> None:

@@ -276,3 +276,13 @@ def test_long_contexts_and_large_vocabularies() -> None:
     assert set(counts.token[at].tolist()) == {ids[n - 1]}
     assert counts.count[at].sum() == 2
     assert counts.null[0].n_tokens == counts.n_tokens == 2 * n + 2
+
+
+def test_tables_and_mappings_are_no_documents() -> None:
+    class DataFrame(list[str]):
+        columns = ("text",)
+
+    with pytest.raises(CorpusError, match="texts is a dict: expected an iterable of documents; pass one column"):
+        count_texts({"text": ["one two"]})
+    with pytest.raises(CorpusError, match="texts is a DataFrame"):
+        count_texts(DataFrame(["text"]))

@@ -48,7 +48,17 @@ READERS: dict[Format, Reader] = {
 """The reader of each format."""
 
 _MAGIC: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
-_FASTA_START = re.compile(rb">\s*\S[^\n]*\n[A-Za-z*-]{2,}\r?(\n|$)")
+_FASTA_START = re.compile(rb">\s*\S[^\n]*\n[A-Za-z*.-]{2,}\r?(\n|$)")
+_FOREIGN = [
+    (re.compile(rb"%PDF-"), "a PDF", "extract its text"),
+    (re.compile(rb"\{\\rtf"), "a rich text file", "save it as plain text"),
+    (re.compile(rb"# STOCKHOLM"), "a Stockholm alignment", "convert it to FASTA"),
+    (re.compile(rb"CLUSTAL"), "a Clustal alignment", "convert it to FASTA"),
+    (re.compile(rb"@[^\n]*\n[A-Za-z*.-]+\r?\n\+"), "a FASTQ file", "convert it to FASTA"),
+    (re.compile(rb"# (newdoc|sent_id|text) ?[^\n]*\n(#[^\n]*\n)*1\t"), "a CoNLL-U file", "write one sentence a line"),
+    (re.compile(rb'\[\s*(\{\s*"|")'), "a JSON array", "write one object a line, as JSON lines"),
+]
+"""How files of other kinds start, what to call them, and what makes a corpus of them."""
 
 
 def read_sources(
@@ -68,18 +78,26 @@ def read_sources(
 def sniff_format(stream: Stream) -> Format:
     """Tell a file's format by its extension and first bytes.
 
-    Parquet and Arrow are known by their first bytes whatever the name. Without any extension (standard input, a pipe)
-    JSON lines and FASTA are recognised. Everything else is plain text.
+    Parquet and Arrow are known by their first bytes whatever the name. Without an extension that stands for a format
+    (standard input, a pipe, ``.a2m``) JSON lines and FASTA are recognised. Everything else is plain text, unless its
+    first bytes are those of another kind of file, which is refused.
     """
     for magic, format_ in _MAGIC.items():
         if stream.head.startswith(magic):
             return format_
-    suffix = stream.source.suffix
-    if suffix:
-        return FORMAT_BY_SUFFIX.get(suffix, "text")
-    if _starts_with_object(stream.head):
+    known = FORMAT_BY_SUFFIX.get(stream.source.suffix)
+    if known is None and _starts_with_object(stream.head):
         return "jsonl"
-    return "fasta" if _FASTA_START.match(stream.head) else "text"
+    if known is None and _FASTA_START.match(stream.head):
+        return "fasta"
+    if known in (None, "text"):
+        for start, kind, remedy in _FOREIGN:
+            if start.match(stream.head):
+                raise CorpusError(
+                    f"{shown(stream.source.name)}: starts like {kind}: expected text, JSONL, CSV, TSV, FASTA or"
+                    f" Parquet; {remedy}, or pass --format text to read each line as a document"
+                )
+    return known or "text"
 
 
 def format_of(stream: Stream, options: ReadOptions) -> Format:

@@ -29,6 +29,9 @@ FORMAT_BY_SUFFIX: dict[str, Format] = {
     ".arrow": "arrow",
     ".fa": "fasta",
     ".fasta": "fasta",
+    ".fas": "fasta",
+    ".mfa": "fasta",
+    ".ffn": "fasta",
     ".fna": "fasta",
     ".faa": "fasta",
 }

@@ -1,6 +1,6 @@
 """Counting: documents in, `PositionCounts` out, in one pass and bounded memory."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
@@ -239,6 +239,11 @@ def count_texts(
     """
     if isinstance(texts, str):
         raise CorpusError("texts is one string, expected an iterable of documents; use count(...) for a file name")
+    if isinstance(texts, Mapping) or hasattr(texts, "columns"):
+        # Iterating over these gives names, not documents.
+        raise CorpusError(
+            f"texts is a {type(texts).__name__}: expected an iterable of documents; pass one column of it"
+        )
     if batch_size < 1:
         raise CorpusError(f"batch size {batch_size}: expected at least 1")
     if fold_by not in FOLD_BY or (groups is not None and fold_by != "text"):

@@ -56,6 +56,20 @@ def delimited_layout(stream: Stream, options: ReadOptions, separator: str) -> La
     return None if decided is None else decided[0]
 
 
+def _check_separator(header: Record, source: Source) -> None:
+    """Refuse a header of one field that another separator would split: read so, a row would be one long document."""
+    for separator, name, remedy in (
+        (";", "semicolons", "convert them to commas"),
+        ("\t", "tabs", "pass --format tsv"),
+        (",", "commas", "pass --format csv"),
+    ):
+        if separator in header[1][0]:
+            raise CorpusError(
+                f"{located(source.name, header[0])}: got one column, {shown(header[1][0], 40)}, named with {name}:"
+                f" expected another separator; {remedy}, or name the column with --column"
+            )
+
+
 def _decide(records: Iterator[Record], stream: Stream, options: ReadOptions) -> tuple[Layout, Iterator[Record]] | None:
     """The columns, from the first rows, and all rows that hold documents; None where there are none."""
     source = stream.source
@@ -68,6 +82,8 @@ def _decide(records: Iterator[Record], stream: Stream, options: ReadOptions) -> 
         return None
     start = stream.position if options.header else 0
     width = len(first[1])
+    if width == 1 and options.header and options.column is None:
+        _check_separator(first, source)
     names = first[1] if options.header else [str(i + 1) for i in range(width)]
     if not options.header:
         records = chain(blank, [first], records)

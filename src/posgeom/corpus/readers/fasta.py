@@ -1,4 +1,4 @@
-"""FASTA: a header line that starts with ``>``, then the sequence over any number of lines."""
+"""FASTA: a header line that starts with ``>``, then the sequence over any number of lines, with comments between."""
 
 from collections.abc import Iterator
 
@@ -37,6 +37,8 @@ def _rows(stream: Stream, options: ReadOptions) -> Iterator[Row]:
                 yield header[0], sequence.decode(), header[1]
             header = number, _group(line[1:].strip(), options, source, number)
             sequence.clear()
+        elif line.startswith((";", "#")):
+            continue  # a comment
         elif header is not None:
             sequence += "".join(line.split()).encode()
             if len(sequence) > documents.MAX_DOCUMENT_BYTES:
