@@ -44,6 +44,7 @@ def test_the_share_of_noise(sound: Analysis) -> None:
     assert share["value"] == pytest.approx(0.93, abs=0.01)
     assert 0.925 < share["low"] < share["value"] < share["high"] < 0.937
     assert document["uncertainty"]["depth"] == 1054
+    assert document["mean_squared_distance"]["crossval_common_depth"] == pytest.approx(0.01703, abs=1e-5)
     mean = document["mean_squared_distance_interval"]["crossval_common_depth"]
     assert (mean["low"], mean["high"]) == pytest.approx((0.0166, 0.0174), abs=1e-4)
 
@@ -80,6 +81,9 @@ def test_the_order_of_encodings_turns_round(imdb: PositionCounts, sound: Analysi
         interval = card[name].intervals["alignment"]
         assert card[name].alignment == pytest.approx(value, abs=1e-3), name
         assert (interval.high - interval.low) / 2 == pytest.approx(half_width, abs=1e-3), name
+    ahead = card.difference("alibi", "sinusoidal").interval
+    assert ahead is not None
+    assert (ahead.low, ahead.high) == pytest.approx((0.0646, 0.0828), abs=5e-4)
     for first, second in (("alibi", "sinusoidal"), ("sinusoidal", "random"), ("mds:rank=3", "alibi")):
         found = card.difference(first, second)
         assert found.interval is not None

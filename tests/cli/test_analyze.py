@@ -45,6 +45,19 @@ def test_options_reach_the_analysis(run: Run, corpus: Path, tmp_path: Path) -> N
     assert [e["name"] for e in document["encodings"]] == ["t.npy", "alibi:form=kernel"]
 
 
+def test_without_intervals_and_with_null_corpora(run: Run, corpus: Path) -> None:
+    small = ("-n", 12, "-d", 8, "--json")
+    plain = json.loads(run("analyze", corpus, *small, "--no-intervals").stdout)
+    known = json.loads(run("analyze", corpus, *small, "--level", 0.9, "--null", 3, "--null-kind", "permute").stdout)
+    assert (plain["uncertainty"], plain["beyond_lengths"]) == (None, None)
+    assert {str(row["intervals"]) for row in plain["encodings"]} == {"{}"}
+    assert known["uncertainty"]["level"] == 0.9
+    assert (known["beyond_lengths"]["null_kind"], known["beyond_lengths"]["n_null"]) == ("permute", 3)
+    assert "pearson" in known["encodings"][0]["intervals"]
+    for without, row in zip(plain["encodings"], known["encodings"], strict=True):
+        assert without | {"intervals": row["intervals"]} == row
+
+
 def test_formats_columns_and_groups(run: Run, corpus: Path, tmp_path: Path) -> None:
     lines = corpus.read_text().splitlines()
     with (tmp_path / "c.csv").open("w", newline="") as stream:

@@ -146,7 +146,7 @@ def test_damaged_replicates(runs: Path, tmp_path: Path, name: str, change: Any, 
 
 
 def test_halves_that_were_split_otherwise_are_compared_in_either_order(runs: Path, tmp_path: Path) -> None:
-    """The seed decides the halves; terms of other halves do not cancel, but what blocks change does."""
+    """The seed decides the halves that mds is fitted to; without a fold, either run has lost the same documents."""
     pg.save(pg.analyze(synthetic().counts, n_dims=16, ranks=[2], seed=1), tmp_path / "seed")
     found = []
     for one, other in ((runs / "a", tmp_path / "seed"), (tmp_path / "seed", runs / "a")):
