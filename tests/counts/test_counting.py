@@ -286,3 +286,13 @@ def test_tables_and_mappings_are_no_documents() -> None:
         count_texts({"text": ["one two"]})
     with pytest.raises(CorpusError, match="texts is a DataFrame"):
         count_texts(DataFrame(["text"]))
+
+
+def test_sequences_are_characters_whatever_the_name(tmp_path: Path) -> None:
+    found = []
+    for name in ("a.fa", "a.a2m", "noextension"):
+        (tmp_path / name).write_text(">a\nACGT\n>b\nACGA\n>c\nAAGA\n")
+        counts = count(tmp_path / name, n_positions=4, n_folds=2)
+        found.append((counts.tokenizer.name, counts.checksum))
+    assert found[0][0] == "chars"
+    assert found == found[:1] * 3

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from posgeom.corpus.documents import FOLD_BY, DocumentBatch, ReadOptions
+from posgeom.corpus.reading import sniff_format
 from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources, total_bytes
+from posgeom.corpus.streams import open_stream
 from posgeom.corpus.texts import Texts
 from posgeom.corpus.urls import public_name
 from posgeom.counts.cluster.options import ClusterOptions
@@ -186,8 +188,17 @@ def named(counts: PositionCounts, sources: Sequence[str]) -> PositionCounts:
 
 
 def _default_tokenizer(sources: Sequence[Source], options: ReadOptions) -> str:
-    formats = {FORMAT_BY_SUFFIX.get(s.suffix) if options.format == "auto" else options.format for s in sources}
+    formats = {_format(s) if options.format == "auto" else options.format for s in sources}
     return "chars" if formats == {"fasta"} else "whitespace"
+
+
+def _format(source: Source) -> str | None:
+    """What a source is read as, by its name, or by the first bytes of a regular file, which can be opened twice."""
+    known = FORMAT_BY_SUFFIX.get(source.suffix)
+    if known is None and source.path is not None and source.path.is_file():
+        with open_stream(source) as stream:
+            return sniff_format(stream)
+    return known
 
 
 def count_texts(

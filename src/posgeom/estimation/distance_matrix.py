@@ -35,16 +35,6 @@ def check_matrix_fits(n: int, n_matrices: int = 1) -> None:
         )
 
 
-def full_matrix(pairs: NDArray[np.float64], m: int) -> NDArray[np.float64]:
-    """The symmetric matrix with a zero diagonal whose `upper_pairs` are these, shape (m, m)."""
-    out = np.zeros((m, m))
-    start = 0
-    for i in range(m - 1):
-        out[i, i + 1 :] = out[i + 1 :, i] = pairs[start : start + m - 1 - i]
-        start += m - 1 - i
-    return out
-
-
 def clipped_roots(squared: NDArray[np.float64]) -> NDArray[np.float64]:
     """Roots of squared distances, 0 for those that are negative, or zero to round-off, which a root would magnify."""
     largest = float(np.abs(squared).max(initial=0))
