@@ -37,7 +37,7 @@ coverage: $(VENV)/.installed-dev
 	$(VENV)/bin/pytest $(XDIST) -m "not models" --cov --cov-report=term:skip-covered
 
 test-models: $(MODELS_VENV)/.installed
-	$(MODELS_VENV)/bin/pytest -m models tests/models
+	$(MODELS_VENV)/bin/pytest -m models tests/models tests/training tests/theory
 
 # Two that such versions of the libraries around a hub fail: one reports a refusal as a missing file, one leaks a file.
 test-lowest: $(LOWEST_VENV)/.installed

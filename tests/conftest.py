@@ -16,7 +16,7 @@ from posgeom.tokenize.tokenizers import TokenizerIdentity
 
 HERE = Path(__file__).parent
 MARKED_BY_FIXTURE = {"data_dir": "data", "browser": "browser", "imdb_with_null": "slow"}
-MARKED_BY_DIRECTORY = {"counts/cluster": "cluster", "tokenize/engines": "slow", "paper": "slow"}
+MARKED_BY_DIRECTORY = {"counts/cluster": "cluster", "tokenize/engines": "slow", "paper": "slow", "training": "models"}
 
 
 @pytest.hookimpl(tryfirst=True)

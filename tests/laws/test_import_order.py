@@ -39,6 +39,13 @@ ALLOWED = {
     "paper": BASE
     | {"policies", "tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "analysis"}
     | {"simulation"},
+    "fitting": BASE | {"policies", "counts", "estimation", "encodings", "scores", "inference"},
+    "theory": BASE
+    | {"policies", "tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "analysis"}
+    | {"simulation"},
+    "training": BASE
+    | {"policies", "corpus", "tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "fitting"}
+    | {"analysis", "theory"},
 }
 
 

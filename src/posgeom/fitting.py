@@ -1,0 +1,1 @@
+"""Encodings built from a corpus, to be put into a model."""

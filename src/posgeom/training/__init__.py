@@ -1,0 +1,1 @@
+"""Encodings inside models: torch modules, and training watched and redone."""
