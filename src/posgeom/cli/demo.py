@@ -12,11 +12,11 @@ import typer
 from posgeom.analysis import analyze
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
-from posgeom.corpus.documents import ReadOptions
 from posgeom.counts.counting import count
 from posgeom.estimation.metrics import distribution_distances
 from posgeom.inference.scorecard import Scorecard
 from posgeom.messages import shown
+from posgeom.options import ReadOptions
 from posgeom.progress import ProgressHook
 from posgeom.report.charts.figure import can_draw
 from posgeom.report.drawn import REPORT, draw_run

@@ -19,12 +19,11 @@ from posgeom.estimation.fold_products import FoldProducts, choose_fold_groups, d
 from posgeom.estimation.mds import MDS, Spectrum, classical_mds, spectrum_of
 from posgeom.estimation.metrics import Metric, metric_named
 from posgeom.html_table import html_table
+from posgeom.options import EmptyPolicy, Estimator
 from posgeom.policies import FULL_DEPTH_SPLITS
 from posgeom.progress import ProgressHook, silent
 from posgeom.seeds import make_rng
 
-Estimator = Literal["crossval", "plugin"]
-EmptyPolicy = Literal["mask", "uniform"]
 Depth = Literal["common", "full"]
 
 MAX_RANK_POSITIONS = 4096
