@@ -11,7 +11,7 @@ import pytest
 import posgeom
 
 ROOT = Path(posgeom.__file__).parent
-BASE = {"errors", "html_table", "keywords", "messages", "options", "policies", "progress", "seeds", "threads"}
+BASE = {"errors", "keywords", "messages", "options", "policies", "progress", "seeds", "tables", "threads"}
 ALLOWED = {
     "errors": set(),
     "messages": set(),
@@ -19,7 +19,7 @@ ALLOWED = {
     "policies": set(),
     "options": {"errors", "policies", "counts", "encodings"},  # the latter two for types alone
     "keywords": {"options"},
-    "html_table": {"messages"},
+    "tables": {"messages"},
     "seeds": {"errors"},
     "threads": {"progress"},
     "corpus": BASE,

@@ -21,7 +21,8 @@ from posgeom.progress import ProgressHook
 from posgeom.report.charts.figure import can_draw
 from posgeom.report.drawn import REPORT, draw_run
 from posgeom.report.files import staged_directory, write_files
-from posgeom.report.table import print_analysis, print_paragraph
+from posgeom.report.table import print_analysis
+from posgeom.report.terminal import print_paragraph
 from posgeom.results import Analysis
 from posgeom.simulation.standard_library import standard_library_files
 from posgeom.simulation.synthetic import synthetic
