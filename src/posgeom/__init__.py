@@ -59,6 +59,7 @@ from posgeom.inference.null_corpora import OrderBeyondLengths, order_beyond_leng
 from posgeom.inference.scorecard import EncodingScores, Scorecard, score, scorecard
 from posgeom.inference.scoring import alignment, stress
 from posgeom.inference.significance import Axis, Significance, significance
+from posgeom.inference.token_effects import TokenEffect, TokenEffects, token_effects
 from posgeom.models.by_hand import ByHand
 from posgeom.models.family import Family
 from posgeom.models.inspection import Inspection, inspect_model
@@ -143,6 +144,8 @@ __all__ = [
     "Significance",
     "Spectrum",
     "Stress",
+    "TokenEffect",
+    "TokenEffects",
     "Tokenizer",
     "TokenizerError",
     "TokenizerIdentity",
@@ -200,5 +203,6 @@ __all__ = [
     "t5",
     "t5_buckets",
     "to_document",
+    "token_effects",
     "xpos",
 ]

@@ -25,6 +25,7 @@ from posgeom.cli import (
     plot,
     report,
     reproduce,
+    tokens,
 )
 from posgeom.errors import PosgeomError
 from posgeom.messages import printable, shown
@@ -42,6 +43,7 @@ app = typer.Typer(
 app.command("analyze", epilog=analyze.EPILOG)(analyze.command)
 app.command("count", epilog=count.EPILOG)(count.command)
 app.command("merge", epilog=count.MERGE_EPILOG)(count.merge_command)
+app.command("tokens", epilog=tokens.EPILOG)(tokens.command)
 app.command("encodings", epilog=encodings.EPILOG)(encodings.command)
 app.command("export", epilog=export.EPILOG)(export.command)
 app.command("inspect", epilog=inspect.EPILOG)(inspect.command)
