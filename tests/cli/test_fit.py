@@ -30,9 +30,7 @@ def test_from_counts(run: Run, counts: Path, tmp_path: Path) -> None:
     np.testing.assert_array_equal(tensors["table"], np.float32(expected.coordinates()))
     np.testing.assert_array_equal(tensors["coordinates"], np.float32(expected.factors["coordinates"]))
     share = expected.fit["explained"]
-    interval = (
-        f"explained          {100 * share['value']:.1f} % ({100 * share['low']:.1f} to {100 * share['high']:.1f})"
-    )
+    value, low, high = (100 * share[key] for key in ("value", "low", "high"))
     for part in (
         "'mds.safetensors'  table 30 x 32 = coordinates 30 x 3 times axes 32 x 3, rows as-is",
         "rank               3, significant: p = 0.00195, 0.00195, 0.00195, 0.93 at level 0.05, 512 patterns of signs",
