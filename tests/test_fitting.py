@@ -169,6 +169,19 @@ def test_rows_of_few_sequences(deep: int, shallow: int) -> None:
     np.testing.assert_array_equal(points_of(placed)[:N_DEEP], points_of(nearest)[:N_DEEP])
 
 
+def test_bins(counts: pg.PositionCounts) -> None:
+    """Centres of bins are fitted, positions between them interpolated."""
+    binned = counts.binned("uniform:8")
+    geometry = pg.geometry(binned)
+    encoding = pg.fit_encoding(geometry, 20, rank=2, counts=binned)
+    fitted = [range(first, last + 1) for first, last in encoding.fit["positions"]["fitted"]]
+    assert [position for run in fitted for position in run] == geometry.positions.tolist()
+    np.testing.assert_allclose(
+        points_of(encoding)[geometry.positions] @ encoding.factors["axes"], geometry.mds(2).embed()
+    )
+    assert not encoding.fit["positions"]["gower"]
+
+
 def test_counts_are_recorded(counts: pg.PositionCounts, geometry: pg.Geometry) -> None:
     fit = pg.fit_encoding(geometry, 20, counts=counts).fit
     assert fit["tokenizer"]["kind"] == "whitespace"

@@ -77,6 +77,10 @@ def test_compared(run: Run, counts: Path, tmp_path: Path) -> None:
     options = ["--only", "--encoding", "m.safetensors", "--encoding", "sinusoidal", "--out", "run", "--no-report"]
     assert run("analyze", "--counts", counts.name, "-d", 32, *options).returncode == 0
     assert "m.safetensors" in run("compare", "run").stdout
+    notes = json.loads((tmp_path / "run" / "scores.json").read_text())["notes"]
+    assert any(
+        note.startswith("m.safetensors was fitted to this corpus, so its scores are in-sample") for note in notes
+    )
 
 
 def test_refusals_leave_nothing(run: Run, counts: Path, corpus: Path, tmp_path: Path) -> None:
