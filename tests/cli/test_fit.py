@@ -78,9 +78,7 @@ def test_compared(run: Run, counts: Path, tmp_path: Path) -> None:
     assert run("analyze", "--counts", counts.name, "-d", 32, *options).returncode == 0
     assert "m.safetensors" in run("compare", "run").stdout
     notes = json.loads((tmp_path / "run" / "scores.json").read_text())["notes"]
-    assert any(
-        note.startswith("m.safetensors was fitted to this corpus, so its scores are in-sample") for note in notes
-    )
+    assert any("m.safetensors was fitted to this corpus: its scores are in-sample" in note for note in notes)
 
 
 def test_refusals_leave_nothing(run: Run, counts: Path, corpus: Path, tmp_path: Path) -> None:
