@@ -10,6 +10,7 @@ import pytest
 
 import posgeom as pg
 from posgeom.errors import CheckpointError, EncodingError
+from posgeom.simulation.scenarios import scenarios
 from tests.models.small import build, inputs
 
 FAMILIES = {  # name: row of position 0, positions, width of the table
@@ -322,7 +323,42 @@ def test_a_fresh_table_of_zeros_gives_no_norm(training: Any, torch: Any) -> None
         model.embeddings.position_embeddings.zero_()
     with pytest.raises(EncodingError, match="table is zero, which nothing can be scaled to: say match_norm=False"):
         training.apply_encoding(model, "sinusoidal")
-    training.apply_encoding(model, "sinusoidal", match_norm=False)
+    applied = training.apply_encoding(model, "sinusoidal", match_norm=False)
+    before = training.position_table(model).detach().clone()
+    with pytest.raises(EncodingError, match="table is zero, which nothing can be scaled to"):
+        training.apply_encoding(model, "random")
+    assert torch.equal(training.position_table(model), before)
+    assert model.config.posgeom == applied.record
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("rank", "3"), ("rank", 0), ("rank", 17), ("trainable", "yes"), ("stack", 3), ("stack", "middle")],
+)
+def test_a_config_that_was_tampered_with(training: Any, tmp_path: Path, key: str, value: Any) -> None:
+    model = build("bert-masked")
+    training.apply_encoding(model, points_for("bert-masked"))
+    model.config.posgeom = model.config.posgeom | {key: value}
+    model.save_pretrained(tmp_path)
+    with pytest.raises((CheckpointError, EncodingError), match=str(value)):
+        training.from_pretrained(tmp_path)
+
+
+def test_a_file_of_posgeom_fit(training: Any, torch: Any, tmp_path: Path) -> None:
+    """Its table goes in, scaled, and the config says how it was fitted."""
+    counts = scenarios()["rank 3"].draw(np.random.default_rng(0))
+    encoding = pg.fit_encoding(pg.geometry(counts), 16, counts=counts)
+    file = tmp_path / "mds.safetensors"
+    pg.export(encoding, file)
+    for given in (file, str(file), encoding):
+        model = build("gpt2")
+        training.apply_encoding(model, given, rank=3)
+        rows = training.position_table(model).detach().double().numpy()
+        expected = encoding.coordinates(np.arange(20))
+        assert expected is not None
+        np.testing.assert_allclose(rows / np.linalg.norm(rows), expected / np.linalg.norm(expected), atol=1e-6)
+        assert model.config.posgeom["fit"]["corpus"]["checksum"] == counts.checksum
+        model.save_pretrained(tmp_path / "model")
 
 
 @pytest.mark.parametrize(("rank", "trainable"), [(None, False), (3, True), (3, False)])

@@ -111,13 +111,12 @@ def apply_encoding(
     if rank is not None:
         coordinates, axes = factors_of(points, rank)
         points = coordinates @ axes.T
-    _take_back(model, place)
-    former = place.table(model).detach()
     if match_norm and points.any():
-        own = rms_norm(former[place.first_row :].double().cpu().numpy())
+        own = rms_norm(_own_table(model, place)[place.first_row :].double().cpu().numpy())
         if own == 0:
             raise EncodingError("the model's table is zero, which nothing can be scaled to: say match_norm=False")
         points = scaled_to(points, own, built.name)
+    _take_back(model, place)
     learns = trainable and not (isinstance(encoding, str) and encoding == NONE)
     table: nn.Parameter = getattr(place.owner(model), place.attribute)
     applied = Applied(
@@ -224,9 +223,7 @@ def from_pretrained(path: str | Path, model_class: Any = None, **options: Any) -
         model = model_class.from_pretrained(str(path), **options)
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{shown(path)} cannot be loaded by transformers: {one_line(error)}") from None
-    record = getattr(model.config, _KEY, None)
-    if not isinstance(record, dict) or not {"rank", "trainable", "stack"} <= record.keys():
-        raise CheckpointError(f"{shown(path)} has no encoding of posgeom in its config: load it with transformers")
+    record = _stored_record(model.config, path)
     place = place_of(model, record["stack"])
     getattr(place.owner(model), place.attribute).requires_grad_(record["trainable"])
     if record["rank"] is not None:
@@ -234,6 +231,20 @@ def from_pretrained(path: str | Path, model_class: Any = None, **options: Any) -
         load_factors(model, place, open_checkpoint(path))
     setattr(model, _HANDLE, Applied(place, record, None))
     return model
+
+
+def _stored_record(config: Any, path: str | Path) -> dict[str, Any]:
+    """What the config of a checkpoint says of its encoding; the file is not trusted."""
+    record = getattr(config, _KEY, None)
+    if not isinstance(record, dict):
+        raise CheckpointError(f"{shown(path)} has no encoding of posgeom in its config: load it with transformers")
+    kinds: dict[str, Any] = {"rank": int | None, "trainable": bool, "stack": str | None, "encoding": str}
+    for key, kind in kinds.items():
+        if not isinstance(record.get(key, ...), kind):
+            raise CheckpointError(
+                f"{shown(path)}: its config has posgeom.{key} = {shown(record.get(key), 40)}: load it with transformers"
+            )
+    return record
 
 
 def _build(encoding: Any, n: int, width: int, seed: int) -> Encoding:
@@ -244,6 +255,14 @@ def _build(encoding: Any, n: int, width: int, seed: int) -> Encoding:
 
 def _applied(model: nn.Module) -> Applied | None:
     return getattr(model, _HANDLE, None)
+
+
+def _own_table(model: nn.Module, place: Place) -> Tensor:
+    """The table that the model has without what was applied before, (rows, width)."""
+    applied = _applied(model)
+    if applied is None or applied._former is None or applied.place != place:
+        return place.table(model).detach()
+    return applied._former.reshape(applied._former.shape[-2:])
 
 
 def _take_back(model: nn.Module, place: Place) -> None:
