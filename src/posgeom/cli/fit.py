@@ -195,7 +195,7 @@ def _rank_text(fit: Mapping[str, Any]) -> str:
 
 def _explained_text(share: Mapping[str, Any]) -> str:
     if share["value"] is None:
-        return "undefined: nothing in this geometry is more than noise"
+        return f"undefined: {share['undefined']}"
     interval = "" if share["low"] is None else f" ({100 * share['low']:.1f} to {100 * share['high']:.1f})"
     where = f"on folds it was not fitted to, {share['n_folds']} folds" if share["out_of_sample"] else "in sample"
     return f"{100 * share['value']:.1f} %{interval} of |B|^2, {where}"
