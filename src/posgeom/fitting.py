@@ -212,7 +212,7 @@ def _rank(rank: Any, tested: Significance | None, geometry: Geometry, n_dims: in
             )
         rank = tested.rank
     most = min(geometry.spectrum.n_positive, n_dims)
-    if isinstance(rank, bool | str) or not isinstance(rank, Integral) or not 1 <= rank <= most:
+    if isinstance(rank, bool | str) or not isinstance(rank, Integral) or not 1 <= int(rank) <= most:
         raise EncodingError(
             f"rank {rank}: expected auto, or 1 to {most}; the geometry has {geometry.spectrum.n_positive} axes, the "
             f"width is {n_dims}"

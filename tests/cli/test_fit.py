@@ -62,8 +62,8 @@ def test_from_a_corpus_and_scored(run: Run, corpus: Path, tmp_path: Path) -> Non
     assert (done.returncode, done.stderr) == (0, "")
     assert "3, given; the axes were not tested against noise" in done.stdout
     assert "in sample" in done.stdout
-    noise = run("fit", corpus, "-n", 12, "-d", 16, "--rank", 1, "--folds", 3, "-o", "m.safetensors")
-    assert "explained        undefined: its noise is not told from its structure" in noise.stdout
+    noise = run("fit", corpus, "-n", 12, "-d", 16, "--rank", 1, "--folds", 3, "-o", "three.safetensors")
+    assert "undefined: its noise is not told from its structure" in noise.stdout
     scored = run(
         *("analyze", corpus, "-n", 12, "-d", 16, "--estimator", "plugin", "--only", "--json", "--no-intervals"),
         *("--encoding", "m.safetensors", "--encoding", "mds:rank=3"),
