@@ -34,7 +34,7 @@ ALLOWED = {
     "notes": BASE | {"counts", "estimation", "inference", "results"},
     "analysis": BASE | {"corpus", "tokenize", "counts", "estimation", "encodings", "inference", "notes", "results"},
     "chart_data": BASE | {"estimation", "encodings", "scores", "inference", "results"},
-    "report": BASE | {"counts", "estimation", "encodings", "inference", "models", "results", "chart_data"},
+    "report": BASE | {"tokenize", "counts", "estimation", "encodings", "inference", "models", "results", "chart_data"},
     "plots": BASE | {"chart_data", "report", "results"},
     "simulation": BASE | {"tokenize", "counts", "estimation", "encodings", "inference"},
     "paper": BASE

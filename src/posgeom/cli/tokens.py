@@ -57,8 +57,9 @@ def command(
     """Show the tokens that set positions apart: along the significant axes, and at the most distinct positions."""
     if n_tokens < 1 or (axes is not None and axes < 0):
         raise PosgeomError("--tokens and --axes: expected at least 1 token, and no negative number of axes")
-    if corpus and len(corpus) == 1 and (Path(corpus[0]) / COUNTS).is_file() and not counts:
-        corpus, counts = None, [Path(corpus[0]) / COUNTS]
+    run = Path(corpus[0]) / COUNTS if corpus and len(corpus) == 1 else None
+    if run is not None and run.is_file() and not counts:
+        corpus, counts = None, [run]
     source, seed = corpus_or_counts(corpus, counts), options.get("seed", 0)
     with progress_bars(quiet=quiet, verbose=verbose) as progress:
         counted = counts_of(source, None if counts else tokenizer, options, progress)

@@ -5,11 +5,13 @@ of the whole is, and parts add up to it exactly. Whether a token is more than no
 Student's t over folds; axes are then those of the other folds, which its own noise had no part in.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
+import scipy  # its parts when they are used: they take long to load
 from numpy.typing import NDArray
 
 from posgeom.counts.position_counts import PositionCounts
@@ -259,7 +261,8 @@ def _weighted(
     by_position = np.zeros(counts.n_positions)
     by_position[positions] = weights
     tokens = np.searchsorted(counts.distinct_tokens, counts.token)
-    return np.bincount(tokens, counts.count * by_position[counts.position], minlength=counts.distinct_tokens.size)
+    weighted = counts.count * by_position[counts.position]
+    return np.bincount(tokens, weighted, minlength=counts.distinct_tokens.size).astype(np.float64)
 
 
 def _shares(by_fold: NDArray[np.float64], size: float, scale: float) -> NDArray[np.float64]:
@@ -279,4 +282,4 @@ def _benjamini_hochberg(p: NDArray[np.float64], alpha: float) -> float:
 def _frequencies(counts: PositionCounts, positions: Sequence[int]) -> NDArray[np.float64]:
     """Share of each distinct token among those counted at some positions."""
     totals = _weighted(counts, np.asarray(positions), np.ones(len(positions)))
-    return totals / max(totals.sum(), 1)
+    return np.asarray(totals / max(totals.sum(), 1))
