@@ -160,13 +160,17 @@ def panel(kind: str, title: str, caption: str, **content: Any) -> Panel:
     return {"kind": kind, "title": title, "caption": caption, **content}
 
 
-def bars(groups: Mapping[str, Mapping[str, Estimate | None]]) -> list[dict[str, object]]:
-    """Bars of estimates in groups; what is undefined has none."""
+def bars(group: str, estimates: Mapping[str, Estimate | None]) -> list[dict[str, object]]:
+    """A group of bars; what is undefined has none."""
+    known = {name: estimate for name, estimate in estimates.items() if estimate is not None}
+    return [{"group": group, "name": name, "value": e.value, "low": e.low, "high": e.high} for name, e in known.items()]
+
+
+def sound_bars(rows: Mapping[str, SoundRow], plugin: str, sound: str) -> list[dict[str, object]]:
+    """The sound rows of an item as two groups of bars."""
     return [
-        {"group": group, "name": name, "value": e.value, "low": e.low, "high": e.high}
-        for group, estimates in groups.items()
-        for name, e in estimates.items()
-        if e is not None
+        *bars(plugin, {name: row.plugin for name, row in rows.items()}),
+        *bars(sound, {name: row.sound for name, row in rows.items()}),
     ]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from posgeom.estimation.metrics import distribution_distances
 from posgeom.paper.inputs import SyntheticRun
-from posgeom.paper.item import Item, Panel, Quantity, Results, bars, curve, on, panel, sentence
+from posgeom.paper.item import Item, Panel, Quantity, Results, bars, curve, on, panel, sentence, sound_bars
 from posgeom.paper.measured import MDS, SPECS, Convention
 from posgeom.paper.needs import RUN
 from posgeom.paper.result import defined, over_seeds
@@ -217,10 +217,6 @@ def fig2_panels(results: Results) -> tuple[Panel, ...]:
     first = runs[0]
     places = zip(first.paper.positions, first.paper.mds().coordinates[:, :2], first.corpus.regimes, strict=True)
     raw = {name: over_seeds([run.raw_stress(spec, TABLE3_DIMS) for run in runs]) for name, spec in SPECS.items()}
-    aligned = {
-        "plug-in": {name: row.plugin for name, row in rows.items()},
-        "cross-validated": {name: row.sound for name, row in rows.items()},
-    }
     return (
         panel(
             "points",
@@ -241,7 +237,7 @@ def fig2_panels(results: Results) -> tuple[Panel, ...]:
             "smallest to largest.",
             y_title="raw stress",
             y_log=True,
-            bars=bars({"plug-in": raw}),
+            bars=bars("plug-in", raw),
         ),
         panel(
             "bars",
@@ -250,7 +246,7 @@ def fig2_panels(results: Results) -> tuple[Panel, ...]:
             "is smallest to largest.",
             y_title="alignment",
             y_log=False,
-            bars=bars(aligned),
+            bars=sound_bars(rows, "plug-in", "cross-validated"),
         ),
     )
 

@@ -87,9 +87,7 @@ TABLE4 = Item(
     rows=tuple(row for what in CORPORA for row in table4_rows(what)),
     sound=tuple(
         Quantity(
-            f"{what.title}: alignment, {name}",
-            alignment(spec),
-            needs=(what, SEED) if name == "random" else (what,),
+            f"{what.title}: alignment, {name}", alignment(spec), needs=(what, SEED) if name == "random" else (what,)
         )
         for what in CORPORA
         for name, spec in SPECS.items()
@@ -187,16 +185,19 @@ def fig4_sound(what: PaperCorpus) -> tuple[Quantity, ...]:
     return on(what)(Quantity(f"{what.title}: axes", axes), *ranks)
 
 
+def _given(results: Results) -> list[Corpus]:
+    return [corpus for what in CORPORA if (corpus := results.inputs.only(what))]
+
+
 def fig4_change(results: Results) -> str:
     """At which rank MDS has most of the other half of each corpus."""
     parts = []
-    for what in CORPORA:
-        corpus: Corpus | None = results.inputs.only(what)
-        aligned = {} if corpus is None else {r: v for r, v in sound_mds_curve(corpus).items() if v is not None}
-        if corpus is None or not aligned:
+    for corpus in _given(results):
+        aligned = {rank: value for rank, value in sound_mds_curve(corpus).items() if value is not None}
+        if not aligned:
             continue
         best, last = max(aligned, key=aligned.__getitem__), max(aligned)
-        text = f"on {what.title}, of {corpus.paper.rank} plug-in axes, "
+        text = f"on {corpus.what.title}, of {corpus.paper.rank} plug-in axes, "
         if corpus.significant_rank is not None:
             text += f"{corpus.significant_rank} stand out of noise and "
         text += f"MDS fitted on one half of the corpus has most of the other at rank {best} ({aligned[best]:.3f}"
@@ -209,18 +210,15 @@ def fig4_change(results: Results) -> str:
 def fig4_panels(results: Results) -> list[Panel]:
     """Raw stress on the paper's distances, alignment with sound ones, of each corpus."""
     panels = []
-    for what in CORPORA:
-        corpus: Corpus | None = results.inputs.only(what)
-        if corpus is None:
-            continue
+    for corpus in _given(results):
         raw: dict[str, Mapping[int, float | None]] = {
             MDS: {rank: mds_at(rank, corpus) for rank in _ranks(len(corpus.mds_stresses))}
         }
         raw |= {name: raw_by_width(corpus, spec) for name, spec in FIXED.items()}
         aligned = {MDS: sound_mds_curve(corpus)}
         aligned |= {name: sound_curve(corpus, dict.fromkeys(WIDTHS, spec)) for name, spec in FIXED.items()}
-        panels += [_panel(what, "raw stress, plug-in", raw, y_log=True)]
-        panels += [_panel(what, "alignment, cross-validated", aligned, y_log=False)]
+        panels += [_panel(corpus.what, "raw stress, plug-in", raw, y_log=True)]
+        panels += [_panel(corpus.what, "alignment, cross-validated", aligned, y_log=False)]
     return panels
 
 

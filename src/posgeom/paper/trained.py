@@ -11,7 +11,7 @@ from posgeom.estimation.distance_matrix import DistanceMatrix, upper_pairs
 from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.estimation.mds import classical_mds
 from posgeom.paper.inputs import N_DIMS, SST2, Corpus
-from posgeom.paper.item import Item, Panel, Quantity, Results, bars, on, panel, sentence
+from posgeom.paper.item import Item, Panel, Quantity, Results, on, panel, sentence, sound_bars
 from posgeom.paper.measured import MDS, Convention, sound_statistic
 from posgeom.paper.needs import MODELS, SEED, Positions
 from posgeom.paper.result import Estimate
@@ -73,10 +73,6 @@ def fixed(spec: str, seed: int = 0) -> Encoding:
 def fig6_panels(results: Results) -> tuple[Panel]:
     """Violations as bars, under both conventions."""
     rows = results.named("violations, ")
-    groups = {
-        "plug-in, all positions": {name: row.plugin for name, row in rows.items()},
-        "cross-validated, used positions": {name: row.sound for name, row in rows.items()},
-    }
     return (
         panel(
             "bars",
@@ -85,7 +81,7 @@ def fig6_panels(results: Results) -> tuple[Panel]:
             "positions, and between those with enough data. Lines: 95 % intervals; of random, smallest to largest.",
             y_title="violations, %",
             y_log=False,
-            bars=bars(groups),
+            bars=sound_bars(rows, "plug-in, all positions", "cross-validated, used positions"),
         ),
     )
 
@@ -201,7 +197,8 @@ FIG7 = Item(
     ),
     change=sentence(
         "The lag |i - j| correlates with plug-in distances over all 128 positions at {plugin[Pearson, ALiBi]:.3f}, "
-        "with cross-validated ones over the {inputs.corpora[sst2].sound.positions.size} positions with enough data at  {sound[Pearson, ALiBi]:.3f}",
+        "with cross-validated ones over the {inputs.corpora[sst2].sound.positions.size} positions with enough data "
+        "at {sound[Pearson, ALiBi]:.3f}",
         ", the pretrained model's positions at {plugin[Pearson, pretrained]:.3f} and {sound[Pearson, pretrained]:.3f}",
         "; that MDS has 1 is so by construction, as it is fitted to these distances.",
     ),
