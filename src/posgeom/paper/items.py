@@ -21,7 +21,7 @@ SCHEMA_VERSION = 1
 ITEMS: Mapping[str, Item] = MappingProxyType(
     {item.name: item for item in (TABLE2, TABLE3, TABLE4, FIG1, FIG2, FIG4, FIG6, FIG7, FIG8)}
 )
-"""Every table and figure that is redone here, in the paper's order; those of a training run take their place here too."""
+"""Every table and figure that is redone here, in the paper's order; those of a training run are to stand here too."""
 ALL = "all"
 
 
