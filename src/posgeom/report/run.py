@@ -24,24 +24,16 @@ SCHEMA_VERSION = 2
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Run:
-    """A directory that ``posgeom analyze --out`` or ``posgeom layers --out`` wrote.
-
-    Attributes
-    ----------
-    name : str
-        The directory, as named, made printable.
-    scores : dict or None
-        ``scores.json``.
-    charts : dict or None
-        ``charts.json``; where there is none, its part that distances and MDS give.
-    layers : dict or None
-        ``layers.json``.
-    """
+    """A directory that ``posgeom analyze --out`` or ``posgeom layers --out`` wrote."""
 
     name: str
+    """The directory, as named, made printable."""
     scores: dict[str, Any] | None
+    """``scores.json``."""
     charts: dict[str, Any] | None
+    """``charts.json``; where there is none, its part that distances and MDS give."""
     layers: dict[str, Any] | None
+    """``layers.json``."""
 
 
 def read_run(directory: str | Path, name: str | None = None) -> Run:

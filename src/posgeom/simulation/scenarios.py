@@ -28,19 +28,14 @@ Tokens = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """Drawn documents.
-
-    Attributes
-    ----------
-    tokens : ndarray of int, shape (n_documents, n_positions)
-    lengths : ndarray of int, shape (n_documents,)
-    groups : list of str or None
-        What decides the folds; None where texts or rows do.
-    """
+    """Drawn documents."""
 
     tokens: Tokens
+    """Of shape (n_documents, n_positions)."""
     lengths: NDArray[np.int64]
+    """Of shape (n_documents,)."""
     groups: list[str] | None = None
+    """What decides the folds; None where texts or rows do."""
 
 
 Make = Callable[[np.random.Generator, NDArray[np.float64]], Documents]
@@ -49,29 +44,19 @@ Make = Callable[[np.random.Generator, NDArray[np.float64]], Documents]
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """A kind of corpus with known truth.
-
-    Attributes
-    ----------
-    name, what : str
-    marginal : ndarray of float, shape (n_positions, vocab_size)
-        True token distribution of each position.
-    make : callable
-        Draws documents.
-    n_folds : int
-    fold_by : str
-        ``"text"`` or ``"row"``, where documents have no groups.
-    breaks : str
-        Which assumption does not hold here, where one does not.
-    """
+    """A kind of corpus with known truth."""
 
     name: str
     what: str
     marginal: NDArray[np.float64]
+    """True token distribution of each position, shape (n_positions, vocab_size)."""
     make: Make
+    """Draws documents."""
     n_folds: int = 10
     fold_by: str = "text"
+    """``"text"`` or ``"row"``, where documents have no groups."""
     breaks: str = ""
+    """Which assumption does not hold here, where one does not."""
     _known: dict[int, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     @property
