@@ -13,9 +13,10 @@ _COMMON = {
     "n_positions": "n_positions : int\n    Context length n.",
     "n_dims": "n_dims : int\n    Width d.",
     "name": "name : str",
-    "causal": "causal : bool\n    Whether an exported bias masks keys after their query; distances do not depend on it.",
     "form": 'form : {"linear", "kernel", "mds"}\n    How the bias becomes distances.',
     "head": "head : int, optional\n    One head, from 0. By default all of them side by side.",
+    "causal": "causal : bool\n"
+    "    Whether an exported bias masks keys after their query; distances do not depend on it.",
 }
 _FILES = ("table", "query", "weights")
 _RAISES = "EncodingError\n    When an option is out of range."

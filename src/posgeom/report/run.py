@@ -36,6 +36,21 @@ class Run:
     """``layers.json``."""
 
 
+def metric_of(scores: dict[str, Any]) -> str:
+    """How axes name the distance of a run."""
+    return str(scores["metric"]).replace("_", " ").title()
+
+
+def basis(scores: dict[str, Any]) -> str:
+    """Estimator and sample size in a few words, for captions."""
+    estimator = CROSSVAL if scores["estimator"] == "crossval" else PLUGIN
+    documents = scores["corpus"]["documents"]
+    depth = scores.get("common_depth")
+    samples = "" if depth is None else f", of samples of {depth:,}"
+    positions = len(scores["positions_used"])
+    return f"{estimator.capitalize()} estimate, {documents:,} documents{samples}, {positions:,} positions"
+
+
 def read_run(directory: str | Path, name: str | None = None) -> Run:
     """Read a run."""
     place = Path(directory)
