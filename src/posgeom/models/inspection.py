@@ -15,10 +15,11 @@ from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.messages import shown
 from posgeom.models.by_hand import ByHand
 from posgeom.models.encoding import model_encoding
-from posgeom.models.family import PositionTable, Stack, T5Bias
+from posgeom.models.family import LearnedBias, PositionTable, Stack
 from posgeom.models.layer_types import layer_parts
 from posgeom.models.model import Model, open_model
 from posgeom.models.position_rows import PositionRows, read_positions
+from posgeom.models.relative_kinds import WindowBias
 from posgeom.models.schemes import describe
 from posgeom.scores.effective_rank import effective_rank
 from posgeom.scores.separation import Separation, minimum_separation
@@ -90,7 +91,7 @@ class StackReport:
     Attributes
     ----------
     name, scheme : str
-        Scheme: learned, sinusoidal, rotary, alibi, t5 or none.
+        Scheme: learned, sinusoidal, rotary, alibi, t5, deberta, transformer-xl, swin or none.
     details : mapping
         Settings of the scheme; JSON-serialisable.
     also : tuple of mapping
@@ -98,7 +99,7 @@ class StackReport:
     rows : PositionRows or None
         Where there is a table.
     measures : Measures or None
-        Of its trained positions; None where fewer than two are.
+        Of its trained positions, None where fewer than two are; or of a window, from its bias.
     lag_distances : tuple of float or None
         Distance at lag 1, 2, ... of a scheme that is a function of the lag, of the form in `details`.
     negative_mass : float or None
@@ -201,11 +202,14 @@ def _report(model: Model, stack: Stack, layers: tuple[int, ...] | None, n_positi
     if isinstance(stack.positions, PositionTable):
         rows = read_positions(model.tensors, stack.positions)
         measures = _measure_rows(model, rows, n_positions)
-    elif not isinstance(stack.positions, T5Bias) or model.checkpoint.names:  # a learned bias needs its weights
+    elif not isinstance(stack.positions, LearnedBias) or model.checkpoint.names:
         length = min(stack.n_positions or DEFAULT_LENGTH, DEFAULT_LENGTH) if n_positions is None else n_positions
         encoding = model_encoding(model, stack, max(length, 2))
-        lag_distances = _by_lag(encoding)
         negative_mass = encoding.negative_mass
+        if isinstance(stack.positions, WindowBias):
+            measures = _measure_window(encoding, stack.positions.window)
+        else:
+            lag_distances = _by_lag(encoding)
     return StackReport(
         stack.name,
         stack.positions.kind if rows is None else rows.kind,
@@ -229,6 +233,14 @@ def _report(model: Model, stack: Stack, layers: tuple[int, ...] | None, n_positi
         getattr(stack.positions, "layer_type", None),
         layers,
     )
+
+
+def _measure_window(encoding: Encoding, window: int) -> Measures | None:
+    """Measures of the coordinates that a window's bias has as distances."""
+    points = encoding.coordinates()
+    if points is None:
+        return None
+    return measure(points, grid=(window, window) if points.shape[0] == window**2 else None)
 
 
 def _by_lag(encoding: Encoding) -> tuple[float, ...] | None:

@@ -10,7 +10,7 @@ from posgeom.messages import shown
 from posgeom.models.by_hand import ByHand, named_by_hand
 from posgeom.models.checkpoint import Checkpoint, open_checkpoint
 from posgeom.models.config import ModelConfig
-from posgeom.models.family import Family, PositionTable, Rotary, Stack, T5Bias
+from posgeom.models.family import Family, PositionScheme, PositionTable, Rotary, Stack, T5Bias
 from posgeom.models.gguf_model import gguf_stack
 from posgeom.models.query_key import HeadShape, QueryKey, Tensors
 from posgeom.models.registry import GROUP, find_family, model_types
@@ -124,12 +124,15 @@ def _present(family: Family, config: ModelConfig, tensors: Tensors) -> tuple[Sta
         return stacks
     if not tensors.checkpoint.names:
         return stacks
-    found = tuple(
-        s
-        for s in stacks
-        if not isinstance(s.positions, PositionTable | T5Bias) or tensors.find(s.positions.tensor) is not None
-    )
+    found = tuple(stack for stack in stacks if _has_table(stack.positions, tensors))
     return found or stacks[:1]
+
+
+def _has_table(positions: PositionScheme, tensors: Tensors) -> bool:
+    """Whether a scheme has the table that it takes, or takes none."""
+    if isinstance(positions, PositionTable):
+        return tensors.find(positions.tensor) is not None
+    return not isinstance(positions, T5Bias) or tensors.find(positions.tensor.format(layer=0)) is not None
 
 
 def _without_missing_table(stack: Stack, tensors: Tensors) -> Stack:

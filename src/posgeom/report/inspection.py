@@ -165,6 +165,33 @@ def _t5_text(details: Mapping[str, Any]) -> str:
     )
 
 
+def _deberta_text(details: Mapping[str, Any]) -> str:
+    ways = {"content_to_position": "queries", "position_to_content": "keys"}
+    meets = " and ".join(name for key, name in ways.items() if details[key]) or "nothing"
+    how = f"logarithmic up to lag {details['max_distance']}" if details["max_distance"] else "one for each lag"
+    beside = f"; a convolution over {details['convolution']} tokens sees order too" if details["convolution"] else ""
+    return (
+        f"DeBERTa's relative vectors, {2 * details['n_buckets']} buckets of i - j, {how}, for {meets}, in each layer "
+        f"({printable(details['tensor'])}){beside}"
+    )
+
+
+def _transformer_xl_text(details: Mapping[str, Any]) -> str:
+    where = "past only" if details["causal"] else "both directions"
+    clamp = f", lags clipped at {details['clamp']}" if details["clamp"] else ""
+    return f"Transformer-XL's relative sines of width {details['width']}, projected in each layer, {where}{clamp}"
+
+
+def _swin_text(details: Mapping[str, Any]) -> str:
+    how = "computed by a network" if details["computed"] else "a table"
+    first = f", the first of {details['n_tables']}" if details["n_tables"] > 1 else ""
+    side = details["window"]
+    return (
+        f"Swin's bias by offset in a window of {side} x {side}, {how}, {details['n_heads']} heads "
+        f"({printable(details['tensor'])}{first})"
+    )
+
+
 def _learned_text(details: Mapping[str, Any]) -> str:
     return "learned table" + _through(details)
 
@@ -189,6 +216,9 @@ _SCHEMES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "rotary": _rotary_text,
     "alibi": _alibi_text,
     "t5": _t5_text,
+    "deberta": _deberta_text,
+    "transformer-xl": _transformer_xl_text,
+    "swin": _swin_text,
     "none": _none_text,
 }
 

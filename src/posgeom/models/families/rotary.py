@@ -6,7 +6,7 @@ from typing import Literal
 from posgeom.encodings.rotary_families import FAMILIES
 from posgeom.models.config import ModelConfig
 from posgeom.models.families.bert import initial_std
-from posgeom.models.family import Embedding, Family, Rotary, Stack
+from posgeom.models.family import Alibi, Embedding, Family, Rotary, Stack
 from posgeom.models.query_key import Fused, Layout, Separate
 
 _SEPARATE = Separate("layers.{layer}.self_attn.q_proj", "layers.{layer}.self_attn.k_proj")
@@ -98,7 +98,7 @@ class Falcon(Family):
     prefixes = frozenset({"transformer"})
 
     def stacks(self, config: ModelConfig) -> tuple[Stack, ...]:
-        """See `Family`; a variant with ALiBi is refused by its key when positions are read."""
+        """See `Family`; with ALiBi, whose bias is added before logits are divided by the root of a head's width."""
         width, heads = config.whole("hidden_size"), config.whole("num_attention_heads")
         order: Literal["groups", "blocks", "heads"] = "heads"
         key_heads = heads
@@ -106,16 +106,17 @@ class Falcon(Family):
             order, key_heads = "groups", config.whole("num_kv_heads", default=heads)
         elif config.get("multi_query") is not False:
             order, key_heads = "blocks", 1
-        std = initial_std(config)
+        std, head_dim = initial_std(config), config.head_dim(width, heads)
+        alibi = config.get("alibi") is True
         return (
             Stack(
                 "decoder",
-                Rotary(config.values),
+                Alibi(heads, scale=head_dim**-0.5) if alibi else Rotary(config.values),
                 config.whole("num_hidden_layers"),
                 width,
                 heads,
                 key_heads,
-                config.head_dim(width, heads),
+                head_dim,
                 Fused("h.{layer}.self_attention.query_key_value", order),
                 (std, std),
                 n_positions=config.whole("max_position_embeddings", default=2048),
