@@ -1,5 +1,6 @@
 """Taking the encoding of position out of a running torch model, or shuffling it, for as long as a block lasts."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import singledispatch
@@ -113,6 +114,12 @@ def _(positions: Rotary, torch_model: Any, model: Model, how: How, order: NDArra
 @_alter.register
 def _(positions: Alibi, torch_model: Any, model: Model, how: How, order: NDArray[np.int64], undo: ExitStack) -> None:  # noqa: ARG001
     found = [(m, name) for m in torch_model.modules() for name in _ALIBI_METHODS if hasattr(m, name)]
+    code = sys.modules[type(torch_model).__module__]
+    if not found and hasattr(code, _ALIBI_METHODS[0]):  # Falcon's is a function
+        build = getattr(code, _ALIBI_METHODS[0])
+        setattr(code, _ALIBI_METHODS[0], _changed_bias(build, how, order))
+        undo.callback(setattr, code, _ALIBI_METHODS[0], build)
+        return
     if not found:
         raise CheckpointError(f"{shown(model.checkpoint.name)}: no ALiBi bias was found in the running model")
     for module, name in found:

@@ -21,7 +21,7 @@ class Swin(Family):
         depths, heads = _listed(config, "depths"), _listed(config, "num_heads")
         if len(depths) != len(heads):
             raise CheckpointError(
-                f"config of {shown(config.source)} has {len(depths)} depths and {len(heads)} num_heads: expected one each"
+                f"config of {shown(config.source)} has {len(depths)} depths, {len(heads)} num_heads: expected as many"
             )
         width, std = config.whole("embed_dim"), initial_std(config)
         table = PositionTable("embeddings.position_embeddings", grid=patch_grid(config), initial_std=0.0)
