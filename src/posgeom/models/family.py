@@ -56,6 +56,13 @@ class PositionTable:
         """Name of the scheme."""
         return "sinusoidal" if self.fixed else "learned"
 
+    @property
+    def n_positions(self) -> int | None:
+        """Positions by the config, special ones included; None where it does not say."""
+        if self.grid is not None:
+            return self.n_special + self.grid[0] * self.grid[1]
+        return None if self.n_rows is None else self.n_rows - self.offset
+
 
 @dataclass(frozen=True)
 class Rotary:

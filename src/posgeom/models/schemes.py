@@ -22,7 +22,13 @@ def describe(positions: object, tensors: Tensors) -> dict[str, Any]:  # noqa: AR
 
 @describe.register
 def _(positions: PositionTable, tensors: Tensors) -> dict[str, Any]:  # noqa: ARG001
-    return {"initial_std": positions.initial_std, "projection": positions.projection}
+    return {
+        "tensor": positions.tensor,
+        "n_positions": positions.n_positions,
+        "offset": positions.offset,
+        "initial_std": positions.initial_std,
+        "projection": positions.projection,
+    }
 
 
 @describe.register

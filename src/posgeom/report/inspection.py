@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from posgeom.messages import printable, shown
-from posgeom.models.inspection import Inspection, LagProfile, Measures, StackReport
+from posgeom.models.inspection import Inspection, StackReport
 from posgeom.models.position_rows import PositionRows
+from posgeom.models.table_measures import LagProfile, Measures
 
 _LABEL_WIDTH = 13
 _LAGS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
@@ -87,6 +88,8 @@ def _line(label: str, text: str, console: Console) -> None:
 def _stack_lines(stack: StackReport) -> list[tuple[str, str]]:
     lines = [("stack", _stack_text(stack)), ("positions", _scheme_text(stack.scheme, stack.details))]
     lines += [("", f"and {_scheme_text(other['scheme'], other)}") for other in stack.also]
+    if stack.rows is None and "offset" in stack.details:
+        lines.append(("rows", _promised_rows(stack.details)))
     if stack.rows is not None:
         lines += _row_lines(stack.rows)
     if stack.measures is not None:
@@ -221,6 +224,12 @@ _SCHEMES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "swin": _swin_text,
     "none": _none_text,
 }
+
+
+def _promised_rows(details: Mapping[str, Any]) -> str:
+    """The rows of a table that is not there, as the config has them."""
+    n, offset = details["n_positions"], details["offset"]
+    return f"{'not said' if n is None else f'{n:,}'} positions from row {offset}, by its config; {details['tensor']}"
 
 
 def _row_lines(rows: PositionRows) -> list[tuple[str, str]]:

@@ -45,7 +45,7 @@ class DebertaV2(Family):
 
 def _table(config: ModelConfig, width: int) -> PositionScheme:
     narrow = config.whole("embedding_size", default=width)
-    return replace(learned_table(config), width=narrow, projection="embeddings.embed_proj" if narrow != width else None)
+    return replace(learned_table(config, narrow), projection="embeddings.embed_proj" if narrow != width else None)
 
 
 def _vectors(config: ModelConfig, heads: HeadShape, layout: Separate) -> Disentangled:
