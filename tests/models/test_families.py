@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ def bias_of(model: Model, stack: Stack, n: int, layer: int) -> np.ndarray:
     total = np.zeros((stack.n_heads, n, n))
     for positions in (stack.positions, *stack.also):
         if isinstance(positions, Alibi | T5Bias | WindowBias):
-            own = {"layer": layer} if getattr(positions, "n_layers", None) else {}
+            own: dict[str, Any] = {"layer": layer} if getattr(positions, "n_layers", None) else {}
             bias = model_encoding(model, replace(stack, positions=positions), n, **own).bias
             assert bias is not None
             total += bias.matrix(np.arange(n))
@@ -70,7 +71,7 @@ def probabilities(
     n = x.shape[0]
     rotation = layer_rotations(model, stack, n)[layer] if isinstance(stack.positions, Rotary) else None
     bias = bias_of(model, stack, n, layer) + lag_products(model, stack, projections, x, layer)
-    (scheme,) = [p for p in (stack.positions, *stack.also) if isinstance(p, Disentangled)] or [None]
+    scheme = next((p for p in (stack.positions, *stack.also) if isinstance(p, Disentangled)), None)
     scale = 1 / np.sqrt(stack.head_dim) if scheme is None else scheme.scale
     sinks = model.tensors.find(f"layers.{layer}.self_attn.sinks")
     out = np.empty((stack.n_heads, n, n))

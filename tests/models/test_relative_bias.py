@@ -111,8 +111,8 @@ def test_inspected(name: str, tmp_path: Path) -> None:
 @pytest.mark.models
 def test_a_layer_that_is_not_there(tmp_path: Path) -> None:
     shared, each = save(build("t5"), tmp_path / "t5"), save(build("umt5"), tmp_path / "umt5")
-    biases = [build_encoding(f"model:{each},layer={i}", n_positions=N, n_dims=4).distances() for i in (0, 1)]
-    assert not np.allclose(*biases)
+    first, second = (build_encoding(f"model:{each},layer={i}", n_positions=N, n_dims=4).distances() for i in (0, 1))
+    assert not np.allclose(first, second)
     for path, layer, message in ((shared, 1, "has one bias for all layers"), (each, 2, "expected 0 to 1")):
         with pytest.raises(PosgeomError, match=message):
             build_encoding(f"model:{path},layer={layer}", n_positions=N, n_dims=4)

@@ -18,7 +18,7 @@ class PositionTable:
     Attributes
     ----------
     tensor : str
-        Its name, without prefixes. Leading axes of length 1 are dropped.
+        Its name, without prefixes. Axes of length 1 are dropped.
     offset : int
         Rows before that of position 0. Decided by the architecture, never guessed from the shape.
     padding_row : int or None

@@ -34,6 +34,11 @@ def gguf_stack(checkpoint: Checkpoint, file: GgufFile) -> tuple[str, Stack]:
     """The architecture of a file, and its positions as a stack."""
     found = file.metadata
     name, what = str(found.get("general.architecture")), shown(checkpoint.name)
+    if int(found.get("split.count", 1)) > 1:
+        raise CheckpointError(
+            f"{what} is one of {found['split.count']} parts, and the others may change its positions: merge them, as "
+            "llama-gguf-split --merge does"
+        )
     sizes = [found.get(f"{name}.{key}") for key in ("embedding_length", "context_length", "block_count")]
     width, length, _ = (value if isinstance(value, int) and value > 0 else None for value in sizes)
     stack = Stack("model", PositionTable(_TABLE), 0, width or 0, 1, 1, 1, None, (0.02, 0.02), n_positions=length)

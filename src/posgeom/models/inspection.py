@@ -123,13 +123,12 @@ def inspect_model(model: str | Path, *, n_positions: int | None = None, by_hand:
     config = opened.checkpoint.config or {}
     given = config.get("architectures")
     names = tuple(str(name) for name in given) if isinstance(given, list) else ()
+    notes = []
     if not opened.checkpoint.names and any(isinstance(part.positions, _LEARNED) for part, _ in parts):
-        own = (f"{shown(opened.checkpoint.name)} has no weights: what is learned is told by its config alone",)
-    else:
-        own = ()
-    notes = (*own, *_config_notes(config), *(note for report in reports if report.rows for note in report.rows.notes))
+        notes.append(f"{shown(opened.checkpoint.name)} has no weights: what is learned is told by its config alone")
+    notes += [*_config_notes(config), *(note for report in reports if report.rows for note in report.rows.notes)]
     checkpoint = opened.checkpoint
-    return Inspection(checkpoint.name, opened.model_type, names, reports, checkpoint.bytes_read, notes)
+    return Inspection(checkpoint.name, opened.model_type, names, reports, checkpoint.bytes_read, tuple(notes))
 
 
 def _config_notes(config: Mapping[str, Any]) -> list[str]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from posgeom.errors import CheckpointError
 from posgeom.messages import shown
 from posgeom.models.checkpoint import Checkpoint
+from posgeom.models.quantised import FLOATS
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +79,13 @@ class Tensors:
         """A tensor of a known shape."""
         stored = self.checkpoint.locate(name, self.prefixes)
         got = self.checkpoint.entry(stored).shape
-        if got != shape:
+        what = f"{shown(self.checkpoint.name)}: tensor {shown(stored)}"
+        if got != shape and self.checkpoint.entry(stored).dtype not in FLOATS:
             raise CheckpointError(
-                f"{shown(self.checkpoint.name)}: tensor {shown(stored)} has shape {got}, by its config it has {shape}"
+                f"{what} holds packed integers of shape {got}, not read: use the checkpoint before quantisation"
             )
+        if got != shape:
+            raise CheckpointError(f"{what} has shape {got}, by its config it has {shape}")
         return self.checkpoint.read(stored)
 
     def shape(self, name: str, n_axes: int) -> tuple[int, ...]:
