@@ -9,11 +9,14 @@ import pytest
 
 from posgeom.encodings.registry import build_encoding
 from posgeom.errors import CheckpointError, PosgeomError
+from posgeom.estimation.build import geometry
 from posgeom.models.inspection import inspect_model
+from posgeom.models.layers import layer_scores
 from posgeom.models.model import open_model
 from posgeom.models.relative_bias import mean_words
 from posgeom.models.relative_kinds import Disentangled, RelativeSines
 from posgeom.report.inspection import inspection_document
+from tests.conftest import make_counts
 from tests.models.small import VOCAB, build, save
 from tests.models.test_config_alone import printed
 
@@ -67,6 +70,12 @@ def test_the_expected_bias_is_that_of_the_model_s_own_code(name: str, layer: int
     matrix = bias.matrix(np.arange(N))
     assert np.ptp(matrix) > 0.1
     np.testing.assert_allclose(probabilities(matrix), of_same_tokens(made, layer, words), atol=1e-5)
+    chosen = geometry(make_counts(np.random.default_rng(0).poisson(5, size=(4, N, 6)) + 1))
+    analysis = layer_scores(opened, chosen, heads=False, initial=False)
+    kernels = np.stack([kernel.values for kernel in analysis.kernels if kernel.layer == layer])
+    last = probabilities(kernels[:, ::-1] * positions.scale)  # of the last query, whose keys are at all lags
+    np.testing.assert_allclose(last, of_same_tokens(made, layer, words)[:, -1], atol=1e-5)
+    assert len(analysis.rows) == 2
     one = build_encoding(f"model:{tmp_path},layer={layer},head=2", n_positions=N, n_dims=4).bias
     assert one is not None
     np.testing.assert_array_equal(one.matrix(np.arange(N)), matrix[[2]])

@@ -31,6 +31,10 @@ class QueryKey:
     query_bias: NDArray[np.float64]
     key_bias: NDArray[np.float64]
 
+    def of(self, content: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The query and the key of a vector, shape (width,), by head."""
+        return self.query @ content + self.query_bias, self.key @ content + self.key_bias
+
     def key_head(self, head: int) -> int:
         """The key head of a query head: with 14 and 2, queries 0 to 6 use key head 0, 7 to 13 key head 1."""
         return head * int(self.key.shape[0]) // int(self.query.shape[0])

@@ -18,7 +18,7 @@ from posgeom.encodings.relative import log_buckets
 from posgeom.models.family import Embedding
 from posgeom.models.query_key import Tensors, read_projection
 from posgeom.models.relative_kinds import Disentangled, RelativeSines, WindowBias, Words
-from posgeom.models.rotary_kernel import mean_normalised_embedding, normalised, with_gain
+from posgeom.models.rotary_kernel import TokenFrequencies, mean_normalised_embedding, normalised, with_gain
 
 Array = NDArray[np.float64]
 Terms = Callable[[Array, Array, NDArray[np.int64]], Array]
@@ -79,9 +79,7 @@ def expected_bias(
 ) -> Bias:
     """The expectation of what a layer adds, over independent tokens, every token of the vocabulary alike."""
     content = mean_words(tensors, positions.words, positions.heads.width)
-    projections = positions.content.read(tensors, layer, positions.heads)
-    query = projections.query @ content + projections.query_bias
-    key = projections.key @ content + projections.key_bias
+    query, key = positions.content.read(tensors, layer, positions.heads).of(content)
     lags = np.arange(1 - n_positions, n_positions)
     values = lag_terms(positions, tensors, layer)(query, key, lags)[slice(None) if head is None else [head]]
 
@@ -92,11 +90,11 @@ def expected_bias(
     return Bias(values.shape[0], look_up, causal=causal, even=causal)
 
 
-def mean_words(tensors: Tensors, words: Words, width: int) -> Array:
+def mean_words(tensors: Tensors, words: Words, width: int, frequencies: TokenFrequencies | None = None) -> Array:
     """The mean over tokens of what the first layer gets, shape (width,)."""
     kind: Literal["layer", "none"] = "none" if words.norm is None else "layer"
     embedding = Embedding(words.tensor, words.norm or "", kind, words.epsilon)
-    mean = mean_normalised_embedding(tensors, embedding, width, None)
+    mean = mean_normalised_embedding(tensors, embedding, width, frequencies)
     return mean if words.norm is None else with_gain(tensors, words.norm, mean)
 
 

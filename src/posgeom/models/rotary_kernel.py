@@ -128,8 +128,7 @@ def head_kernels(
     Shapes: `content` (width,).
     """
     mean = with_gain(tensors, embedding.norm.format(layer=layer), content)
-    queries = projections.query @ mean + projections.query_bias
-    keys = projections.key @ mean + projections.key_bias
+    queries, keys = projections.of(mean)
     lags = np.arange(n_lags)
     rotated = np.concatenate(rotation.channels())
     still = np.setdiff1d(np.arange(rotation.n_dims), rotated)
