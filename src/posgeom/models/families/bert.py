@@ -1,6 +1,7 @@
 """BERT, DistilBERT and ELECTRA: a learned table from row 0."""
 
 from dataclasses import replace
+from typing import Any
 
 from posgeom.errors import CheckpointError
 from posgeom.messages import shown
@@ -31,6 +32,19 @@ def encoder_stack(
         also=also,
         causal=config.get("is_decoder") is True,
     )
+
+
+def decoder_stack(
+    config: ModelConfig, positions: PositionScheme, layout: Layout, key_heads: int | None = None, **further: Any
+) -> Stack:
+    """The one stack of a causal model, whichever names its config has for sizes; `further` are fields of `Stack`."""
+    width = config.whole("hidden_size", "n_embd", "n_embed", "d_model")
+    heads = config.whole("num_attention_heads", "n_head", "num_heads", "n_heads")
+    n_layers = config.whole("num_hidden_layers", "n_layer", "num_layers", "n_layers")
+    std = initial_std(config)
+    head_dim = config.head_dim(width, heads)
+    shape = (n_layers, width, heads, key_heads or heads, head_dim)
+    return Stack("decoder", positions, *shape, layout, (std, std), causal=True, **further)
 
 
 def learned_table(config: ModelConfig, width: int | None = None) -> PositionTable:

@@ -1,9 +1,11 @@
 """XLNet: Transformer-XL's relative sines, projected in each layer, met by queries with biases of their own."""
 
+from dataclasses import replace
+
 from posgeom.errors import CheckpointError
 from posgeom.messages import shown
 from posgeom.models.config import ModelConfig
-from posgeom.models.families.bert import initial_std
+from posgeom.models.families.bert import decoder_stack
 from posgeom.models.family import Family, Stack
 from posgeom.models.query_key import ByHead, HeadShape
 from posgeom.models.relative_kinds import RelativeSines, Words
@@ -19,7 +21,7 @@ class XLNet(Family):
 
     def stacks(self, config: ModelConfig) -> tuple[Stack, ...]:
         """See `Family`."""
-        width, heads = config.whole("d_model", "hidden_size"), config.whole("n_head", "num_attention_heads")
+        width, heads = config.whole("hidden_size", "d_model"), config.whole("num_attention_heads", "n_head")
         head_dim = config.whole("d_head", default=config.head_dim(width, heads))
         kind = config.get("attn_type") or "bi"
         if kind not in ("bi", "uni") or config.get("bi_data"):
@@ -39,18 +41,6 @@ class XLNet(Family):
             HeadShape(heads, heads, head_dim, width),
             Words("word_embedding.weight"),
         )
-        std = initial_std(config)
-        return (
-            Stack(
-                "decoder" if kind == "uni" else "encoder",
-                positions,
-                config.whole("n_layer", "num_hidden_layers"),
-                width,
-                heads,
-                heads,
-                head_dim,
-                layout,
-                (std, std),
-                causal=kind == "uni",
-            ),
-        )
+        name = "decoder" if kind == "uni" else "encoder"
+        stack = decoder_stack(config, positions, layout)
+        return (replace(stack, name=name, head_dim=head_dim, causal=kind == "uni"),)
