@@ -1,5 +1,6 @@
 """The most used model types: of a config alone, `inspect` says what the type's own code makes, or refuses clearly."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ import pytest
 from posgeom.encodings.rotary_families import FAMILIES
 from posgeom.errors import CheckpointError
 from posgeom.models.checkpoint import WRAPPERS, names_by_suffix
-from posgeom.models.inspection import StackReport, inspect_model
+from posgeom.models.inspection import Inspection, StackReport, inspect_model
 from posgeom.models.registry import find_family
+from posgeom.report.inspection import inspection_document
 from tests.models.rotary_reference import references
+from tests.models.test_config_alone import printed
 
 pytestmark = pytest.mark.models
 
@@ -37,6 +40,14 @@ def saved(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Any, Pat
     return request.param, config, tmp_path
 
 
+def shown(path: Path) -> Inspection:
+    """An inspection that can be printed and stored."""
+    found = inspect_model(path)
+    assert printed(found)
+    json.dumps(inspection_document(found), allow_nan=False)
+    return found
+
+
 def meta_shapes(config: Any) -> Mapping[str, tuple[int, ...]]:
     """Shapes of the parameters that transformers makes of a config, without their numbers."""
     import torch
@@ -50,7 +61,7 @@ def meta_shapes(config: Any) -> Mapping[str, tuple[int, ...]]:
 @pytest.mark.parametrize("saved", TABLES.split(), indirect=True)
 def test_tables(saved: tuple[str, Any, Path]) -> None:
     model_type, config, path = saved
-    found = inspect_model(path)
+    found = shown(path)
     shapes = meta_shapes(config)
     family = find_family(model_type)
     assert family is not None
@@ -75,7 +86,7 @@ def test_tables(saved: tuple[str, Any, Path]) -> None:
 @pytest.mark.parametrize("saved", ROTARY.split(), indirect=True)
 def test_rotations(saved: tuple[str, Any, Path]) -> None:
     model_type, config, path = saved
-    found = inspect_model(path)
+    found = shown(path)
     values = config.to_dict()
     own = model_type if model_type in FAMILIES and "text_config" not in values else values["text_config"]["model_type"]
     right = references(own, values if own == model_type else values["text_config"])
@@ -105,7 +116,7 @@ def stated_base(values: Mapping[str, Any], stack: StackReport) -> float:
 @pytest.mark.parametrize("saved", BIASES, indirect=True)
 def test_biases(saved: tuple[str, Any, Path]) -> None:
     model_type, config, path = saved
-    found = inspect_model(path)
+    found = shown(path)
     assert {stack.scheme for stack in found.stacks} == {BIASES[model_type]}
     details = [stack.details for stack in found.stacks]
     if BIASES[model_type] == "t5":
@@ -141,7 +152,7 @@ def test_sines(saved: tuple[str, Any, Path]) -> None:
         module = M2M100SinusoidalPositionalEmbedding(40, config.d_model, config.pad_token_id)
         rows = module.weights.numpy()[config.pad_token_id + 1 :]
     expected = np.linalg.norm(rows[1:30] - rows[0], axis=1)
-    for stack in inspect_model(path).stacks:
+    for stack in shown(path).stacks:
         assert stack.scheme == "sinusoidal"
         np.testing.assert_allclose((stack.lag_distances or ())[:29], expected, rtol=1e-4)
 

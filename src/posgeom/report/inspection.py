@@ -88,7 +88,7 @@ def _line(label: str, text: str, console: Console) -> None:
 def _stack_lines(stack: StackReport) -> list[tuple[str, str]]:
     lines = [("stack", _stack_text(stack)), ("positions", _scheme_text(stack.scheme, stack.details))]
     lines += [("", f"and {_scheme_text(other['scheme'], other)}") for other in stack.also]
-    if stack.rows is None and "offset" in stack.details:
+    if stack.rows is None and "n_positions" in stack.details:
         lines.append(("rows", _promised_rows(stack.details)))
     if stack.rows is not None:
         lines += _row_lines(stack.rows)

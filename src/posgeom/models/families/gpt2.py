@@ -12,7 +12,7 @@ class GPT2(Family):
     model_types: tuple[str, ...] = ("gpt2",)
     prefixes = frozenset({"transformer"})
     layout: Layout = Fused("h.{layer}.attn.c_attn", "blocks", transposed=True)
-    rows = (("n_positions", "n_ctx"), 1024)
+    rows: tuple[tuple[str, ...], int] = (("n_positions", "n_ctx"), 1024)
 
     def stacks(self, config: ModelConfig) -> tuple[Stack, ...]:
         """See `Family`."""
