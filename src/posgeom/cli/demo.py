@@ -99,8 +99,8 @@ def _docstrings(seed: int, progress: ProgressHook) -> _Study:
     first, last = by_naive[0].name, by_sound[-1].name
     findings = [
         (
-            f"Of the squared distance that plain token frequencies show between positions, {_percent(share)} is sampling "
-            f"noise: it is not found again in another half of the {counts.n_documents:,} docstrings."
+            f"Of the squared distance that plain token frequencies show between positions, {_percent(share)} is "
+            f"sampling noise: it is not found again in another half of the {counts.n_documents:,} docstrings."
         ),
         (
             f"By these plain distances the encoding that has most of the geometry is {first} (alignment "
@@ -143,8 +143,8 @@ def _source_lines(seed: int, progress: ProgressHook) -> _Study:
         ),
         (
             f"The encoding that knows nothing of the corpus and has most of its geometry is {best} "
-            f"({_alignment(card, best)}); two axes fitted to one half of it have {_alignment(card, 'mds:rank=2')} of the "
-            "other half's."
+            f"({_alignment(card, best)}); two axes fitted to one half of it have {_alignment(card, 'mds:rank=2')} of "
+            "the other half's."
         ),
     ]
     return _Study("2. Source lines of the same library, characters as tokens", analysis, findings)
