@@ -25,6 +25,7 @@ from posgeom.cli import (
     plot,
     report,
     reproduce,
+    theory,
 )
 from posgeom.errors import PosgeomError
 from posgeom.messages import printable, shown
@@ -53,6 +54,7 @@ app.command("report", epilog=report.EPILOG)(report.command)
 app.command("plot", epilog=plot.EPILOG)(plot.command)
 app.command("reproduce", epilog=reproduce.EPILOG)(reproduce.command)
 app.command("demo", epilog=demo.EPILOG)(demo.command)
+app.add_typer(theory.app, name="theory")
 
 
 def _print_version(value: bool) -> None:
