@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from posgeom.errors import GeometryError
@@ -15,14 +16,13 @@ from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.estimation.mds import classical_mds, double_centre, spectrum_of
 from posgeom.estimation.metrics import METRICS
 from posgeom.scores.stress import stress_of_pairs
+from posgeom.seeds import make_rng
 from posgeom.theory.verdict import Cell, Check, Verdict
-
-if TYPE_CHECKING:
-    import scipy
 
 RANKS = (1, 2, 3, 8, 16)
 _ITERATIONS = 300
 _ROUND_OFF = 1e-9
+_N_TOKENS, _N_RANDOM = 3, 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +189,11 @@ def isometry(rows: scipy.sparse.csr_array) -> Isometry:
             f"smallest eigenvalue of B is {smallest[1]:.2g} of the largest, and stress {stresses[1]:.2g}."
         ),
     )
+
+
+def random_rows(seed: int) -> scipy.sparse.csr_array:
+    """Distributions of few tokens, drawn at random; many tokens would set all of them nearly equally far apart."""
+    return scipy.sparse.csr_array(make_rng(seed).dirichlet(np.ones(_N_TOKENS), _N_RANDOM))
 
 
 def hellinger_is_geodesic(check: Isometry) -> tuple[Verdict, str]:

@@ -25,13 +25,14 @@ Family = Callable[[NDArray[np.int64]], NDArray[np.float64]]
 """From lags to squared distances."""
 FAMILIES: Mapping[str, Family] = MappingProxyType(
     {
-        "d^2 = 2 - 2 exp(-lag / 8)": lambda lags: -2 * np.expm1(-lags / _RANGE),
-        "d^2 = 2 - 2 exp(-(lag / 8)^2 / 2)": lambda lags: -2 * np.expm1(-((lags / _RANGE) ** 2) / 2),
-        "d = lag^(1/2)": lambda lags: lags.astype(np.float64),
-        "d = lag": lambda lags: lags.astype(np.float64) ** 2,
+        "exponential": lambda lags: -2 * np.expm1(-lags / _RANGE),
+        "Gaussian": lambda lags: -2 * np.expm1(-((lags / _RANGE) ** 2) / 2),
+        "root": lambda lags: lags.astype(np.float64),
+        "linear": lambda lags: lags.astype(np.float64) ** 2,
     }
 )
-"""Two whose distance levels off, and two whose distance grows without end."""
+"""Two whose distance levels off, d^2 = 2 - 2 exp(-lag / 8) and 2 - 2 exp(-(lag / 8)^2 / 2), and two whose distance grows
+without end, d = lag^(1/2) and d = lag."""
 _BOUNDED = tuple(FAMILIES)[:2]
 
 
@@ -80,8 +81,8 @@ class StationaryFamilies(Check):
     """
 
     headers: ClassVar[tuple[str, ...]] = (
-        *("family", "n", "B Toeplitz", "B circulant", "fit", "overlap", "axis 1", "sinusoid", "MDS"),
-        *("sinusoid stress", "MDS stress"),
+        *("family", "n", "Toeplitz", "circulant", "fit", "overlap", "axis 1"),
+        *("alignment, sinusoid", "MDS", "stress, sinusoid", "MDS"),
     )
 
     families: tuple[FamilyRow, ...]
@@ -132,7 +133,7 @@ def sinusoid_is_optimal(check: StationaryFamilies) -> tuple[Verdict, str]:
     rows = [row for row in check.largest() if row.family in _BOUNDED]
     worst = min(rows, key=lambda row: row.sinusoid - row.mds)
     because = (
-        f"At n = {worst.n_positions} and d = {N_DIMS}, on {worst.family}, alignment of the sinusoid is "
+        f"At n = {worst.n_positions} and d = {N_DIMS}, on the {worst.family} family, alignment of the sinusoid is "
         f"{worst.sinusoid:.3f} and that of MDS {worst.mds:.3f}; scaled stress {worst.sinusoid_stress:.3f} and "
         f"{worst.mds_stress:.3f}: equal amplitudes at geometric frequencies are not the spectrum of B."
     )
