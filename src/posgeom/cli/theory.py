@@ -42,6 +42,9 @@ DimsOption = Annotated[int, typer.Option("-d", "--n-dims", metavar="DIMS", help=
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")]
 
 
+_WIDEST = 24
+"""Letters up to which a name is not wrapped."""
+
 EPILOGS = {
     "stationarity": "posgeom theory stationarity reviews.parquet -t bert-base-uncased -n 256",
     "parametrisation": "posgeom theory parametrisation --counts counts.parquet -d 768 --loss 0.02",
@@ -204,8 +207,9 @@ def show(check: Check, *, as_json: bool) -> None:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
     rows = check.rows()
     for k, header in enumerate(check.headers):
-        is_text = any(isinstance(row[k], str) for row in rows)
-        table.add_column(header, justify="left" if is_text else "right", overflow="fold")
+        texts = [row[k] for row in rows if isinstance(row[k], str)]
+        is_short = max(map(len, texts), default=_WIDEST) < _WIDEST
+        table.add_column(header, justify="left" if texts else "right", overflow="fold", no_wrap=is_short)
     for row in rows:
         table.add_row(*(Text(cell_text(cell)) for cell in row))
     console.print(table)
@@ -221,4 +225,6 @@ def cell_text(cell: Cell) -> str:
         return text if interval is None else f"{text} ({number(interval.low)} to {number(interval.high)})"
     if isinstance(cell, str):
         return printable(cell)
-    return UNDEFINED if cell is None else number(cell)
+    if cell is None:
+        return UNDEFINED
+    return number(float(f"{cell:.3g}") if isinstance(cell, float) else cell)

@@ -31,8 +31,8 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "linear": lambda lags: lags.astype(np.float64) ** 2,
     }
 )
-"""Two whose distance levels off, d^2 = 2 - 2 exp(-lag / 8) and 2 - 2 exp(-(lag / 8)^2 / 2), and two whose distance grows
-without end, d = lag^(1/2) and d = lag."""
+"""Two whose distance levels off, d^2 = 2 - 2 exp(-lag / 8) and 2 - 2 exp(-(lag / 8)^2 / 2), and two whose distance does
+not, d = lag^(1/2) and d = lag."""
 _BOUNDED = tuple(FAMILIES)[:2]
 
 
