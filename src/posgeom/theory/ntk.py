@@ -45,7 +45,7 @@ def kernel_matrix(distances: NDArray[np.float64], kernel: str | Kernel) -> NDArr
 
 def name_of(kernel: str | Kernel) -> str:
     """What a kernel is called."""
-    return kernel if isinstance(kernel, str) else getattr(kernel, "__name__", "f")
+    return kernel if isinstance(kernel, str) else getattr(kernel, "__name__", "f").strip("<>")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 A bound that holds: with k_ij = sqrt(f_ii + f_jj - 2 f_ij), the distance of alpha's own feature space, and |P*|_alpha =
 sqrt(tr P*' alpha^-1 P*), |p_i - p_j| <= k_ij |P*|_alpha by Cauchy and Schwarz. It is a multiple of d_H where f is
-smooth at 0, and of its square root for exp(-d). The factor depends on the corpus, and has no bound: as two positions come
-near each other, p_i - p_j is about (b_i - b_j) / (f(0) - f(d)), so that a b that is itself Lipschitz gives a ratio
+smooth at 0, and of its square root for exp(-d). The factor depends on the corpus, and has no bound: as two positions
+come near each other, p_i - p_j is about (b_i - b_j) / (f(0) - f(d)), so that a b that is itself Lipschitz gives a ratio
 |p_i - p_j| / d_H that grows without limit.
 """
 
@@ -92,7 +92,7 @@ def lipschitz_check(
         verdict=Verdict.FALSE if n_violations else Verdict.CONVENTION,
         because=(
             f"|p_i - p_j| is at most {measured:.4g} d_H on this corpus, under the bound {limit:.4g} that holds for it "
-            f"({n_violations} pairs beyond); the constant is the corpus's own: it grows as positions come near each other"
+            f"({n_violations} pairs beyond); it is the corpus's own, and grows as positions come nearer"
         ),
         kernel=name_of(kernel),
         measured=measured,
