@@ -1,11 +1,12 @@
 """The ledger: every claim of the paper, each with a verdict that a run gave. A claim is a row; rows are run alike."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
 from posgeom.errors import PosgeomError
+from posgeom.paper.inputs import Corpus
 from posgeom.paper.values import paper_source
 from posgeom.theory import geometry_claims as geometry
 from posgeom.theory import kernel_claims as kernels
@@ -302,7 +303,18 @@ def ledger(evidence: Evidence, numbers: Sequence[int] = ()) -> Ledger:
         try:
             finding = claim.check(evidence)
         except PosgeomError as error:
-            finding = Finding(Verdict.NOT_RUN, f"{error}.")
-        rows.append(LedgerRow(claim, finding, given))
+            finding = Finding(Verdict.NOT_RUN, str(error))
+        others = [
+            one for key, one in inputs.corpora.items() if f"--{key} PATH" in claim.needs and not one.is_the_papers
+        ]
+        rows.append(LedgerRow(claim, replace(finding, because=_sentences(finding.because, others)), given))
     progress("claims", len(claims), len(claims))
     return Ledger(tuple(rows), evidence)
+
+
+def _sentences(text: str, others: Sequence[Corpus]) -> str:
+    """A reason as sentences, with what was given for a corpus of the paper and is another."""
+    whole = text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+    return " ".join(
+        [whole, *(f"What was given for {one.what.title} is another corpus than the paper's." for one in others)]
+    )

@@ -94,9 +94,9 @@ def parameters_saved(evidence: Evidence) -> Finding:
         check = evidence.ranks(corpus)
         used = check.parameters(check.plugin_rank or 0)
         savings[corpus.what.title] = 1 - used / check.full
-        parts.append(
-            f"{corpus.what.title}: {used:,} against {check.full:,}, {100 * savings[corpus.what.title]:+.0f} % saved"
-        )
+        saved = savings[corpus.what.title]
+        change = f"{100 * abs(saved):.0f} % {'fewer' if saved > 0 else 'more'}"
+        parts.append(f"{corpus.what.title}: {used:,} against {check.full:,}, {change}")
     positive = [saving > 0 for saving in savings.values()]
     verdict = Verdict.HOLDS if all(positive) else Verdict.CONVENTION if any(positive) else Verdict.FALSE
     return Finding(verdict, f"{'; '.join(parts)}.", savings)

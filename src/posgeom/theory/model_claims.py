@@ -58,28 +58,29 @@ def mean_embeddings_differ(evidence: Evidence) -> Finding:
 
 
 def projection_sees(evidence: Evidence) -> Finding:
-    """Of the pairs that H1 tells apart, count those that M tells apart, trained and freshly drawn."""
-    opened = evidence.opened
+    """See whether M, trained and freshly drawn, is invertible; and of the pairs of H1, count those of H3."""
+    opened, corpus = evidence.opened, _corpora(evidence)[0]
     stack = opened.stack()
     copies = {"trained": opened.query_key(stack, 0), "fresh": initial_query_key(stack, 0, evidence.seed)}
-    corpus = _corpora(evidence)[0]
     h1, table = _h1(evidence, corpus), token_embedding(opened)
-    kept, parts = {}, []
+    smallest, kept, parts = {}, {}, []
     for name, projections in copies.items():
-        h3 = projected_embedding_test(corpus.counts, table, *projections.whole, seed=evidence.seed)
-        both = int((h1.told_apart & h3.told_apart).sum()) // 2
-        kept[name] = both / h1.n_told_apart if h1.n_told_apart else float("nan")
-        parts.append(f"{both:,} with the {name} M")
-    if not h1.n_told_apart:
-        return Finding(Verdict.NOT_TESTABLE, f"{corpus.what.title}: no two positions differ in mean embedding.", kept)
-    verdict = Verdict.HOLDS if min(kept.values()) == 1 else Verdict.CONVENTION if kept["trained"] > 0 else Verdict.FALSE
+        query, key = projections.whole
+        singular = np.linalg.svd(query.T @ key, compute_uv=False)
+        smallest[name] = float(singular[-1] / singular[0])
+        h3 = projected_embedding_test(corpus.counts, table, query, key, seed=evidence.seed)
+        kept[name] = int((h1.told_apart & h3.told_apart).sum()) // 2
+        parts.append(f"{name} {smallest[name]:.2g}")
+    is_invertible = min(smallest.values()) > len(singular) * float(np.finfo(np.float64).eps)
     because = (
-        f"{corpus.what.title}: of {h1.n_told_apart:,} pairs whose mean embeddings differ, M tells apart "
-        f"{' and '.join(parts)}."
+        f"The smallest singular value of the first layer's M is a share of the largest, {' and '.join(parts)}: "
+        + ("M is invertible, so M (e_i - e_j) is 0 where e_i = e_j alone. " if is_invertible else "M is singular. ")
+        + f"On {corpus.what.title}, of {h1.n_told_apart:,} pairs whose mean embeddings differ, {kept['trained']:,} "
+        f"still differ beyond noise after the trained M and {kept['fresh']:,} after the fresh one."
     )
-    if verdict == Verdict.CONVENTION:
-        because += " For the rest the difference is not 0, but not more than noise either."
-    return Finding(verdict, because, kept)
+    all_kept = min(kept.values()) == h1.n_told_apart
+    verdict = Verdict.HOLDS if is_invertible else Verdict.CONVENTION if all_kept else Verdict.FALSE
+    return Finding(verdict, because, {"smallest_singular": smallest, "kept": kept, "pairs": h1.n_told_apart})
 
 
 def distinct_rows(evidence: Evidence) -> Finding:
@@ -225,4 +226,5 @@ def _layers(evidence: Evidence) -> tuple[list[ProjectionScores], list[Projection
 
 def _of_which(evidence: Evidence) -> str:
     opened = evidence.opened
-    return "" if is_bert_base(opened) else f" The model is {opened.checkpoint.name}, not BERT-base."
+    n_layers = opened.stack().n_layers
+    return "" if is_bert_base(opened) else f" The model is {opened.model_type} of {n_layers} layers, not BERT-base."
