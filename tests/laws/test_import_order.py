@@ -42,7 +42,7 @@ ALLOWED = {
     "fitting": BASE | {"policies", "counts", "estimation", "encodings", "scores", "inference"},
     "theory": BASE
     | {"policies", "tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "analysis"}
-    | {"simulation"},
+    | {"simulation", "paper"},
     "training": BASE
     | {"policies", "corpus", "tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "fitting"}
     | {"analysis", "theory"},

@@ -2,16 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from posgeom.encodings.base import Encoding
 from posgeom.estimation.build import Geometry
 from posgeom.estimation.distance_matrix import DistanceMatrix
 from posgeom.inference.jackknife import Estimate as Known
-from posgeom.inference.jackknife import jackknife
-from posgeom.inference.scoring import replicates_of
+from posgeom.inference.scoring import replicates_of, statistic_of
 from posgeom.paper.result import Estimate
-from posgeom.policies import ENOUGH_FOLDS, LEVEL
+from posgeom.policies import LEVEL
 
 ALIGNMENT, PEARSON = "alignment", "pearson"
 
@@ -29,16 +26,7 @@ def scores_of(
 
 def sound_statistic(statistic: Callable[[DistanceMatrix], float | None], shape: Geometry) -> Estimate | None:
     """Any number that cross-validated distances have, with its interval; None where it is undefined."""
-    products, value = shape.products, statistic(shape.distances)
-    if value is None or products is None or products.n < ENOUGH_FOLDS:
-        return None if value is None else Estimate(value)
-
-    def of_groups(groups: Sequence[int]) -> float:
-        squared = products.squared(groups)
-        found = statistic(DistanceMatrix.from_squared(squared, shape.positions, shape.metric.name, "crossval"))
-        return np.nan if found is None else found
-
-    return _shown(jackknife(of_groups, products.n)[0].estimate)
+    return _shown(statistic_of(statistic, shape))
 
 
 def _shown(known: Known) -> Estimate | None:

@@ -10,7 +10,7 @@ although its number agrees.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -71,6 +71,28 @@ class Check:
     def to_dict(self) -> dict[str, Any]:
         """One plain object, for JSON; what is undefined is None."""
         return {f.name: plain(getattr(self, f.name)) for f in fields(self)}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a claim comes to: of one check, or of several.
+
+    Attributes
+    ----------
+    verdict : Verdict
+    because : str
+    numbers : mapping of str to anything that `plain` knows
+        Those that decided, by name.
+    """
+
+    verdict: Verdict
+    because: str
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, check: Check, *names: str) -> "Finding":
+        """The verdict of a check, with some of its numbers."""
+        return cls(check.verdict, check.because, {name: getattr(check, name) for name in names})
 
 
 def plain(value: Any) -> Any:
