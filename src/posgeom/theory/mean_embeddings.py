@@ -191,7 +191,7 @@ def pair_test(
     seed: int = 0,
 ) -> PairTest:
     """Tell positions apart by the mean of a vector over their tokens; `error` bounds round-off of each vector."""
-    vectors = _checked(counts, vectors)
+    vectors = embedding_of_tokens(counts, vectors)
     if positions is None:
         groups, depth = fold_groups_of(counts)
         positions = select_positions(
@@ -241,7 +241,7 @@ def pair_test(
     )
 
 
-def _checked(counts: PositionCounts, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+def embedding_of_tokens(counts: PositionCounts, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """The vectors of the tokens that occur, in the columns of the counts, shape (n_distinct, d)."""
     if counts.vocabulary is not None:
         raise GeometryError("the counts are of whitespace words, which have no ids: count with the model's tokenizer")
