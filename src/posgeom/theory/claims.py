@@ -190,8 +190,8 @@ _ROWS: tuple[tuple[str, str, Callable[[Evidence], Finding], tuple[str, ...]], ..
     (
         "A, Lemma 16",
         "Mean embeddings and attention weights are Lipschitz in d_H, with the constants given.",
-        geometry.mean_embedding,
-        (SST2,),
+        models.lipschitz,
+        (SST2, MODEL),
     ),
     ("A, Lemma 18", "The flow converges to alpha^-1 b.", kernels.flow_converges, ()),
     (

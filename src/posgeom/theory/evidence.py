@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from posgeom.encodings.base import Encoding
 from posgeom.errors import PosgeomError
 from posgeom.models.model import Model
@@ -24,6 +27,11 @@ class AbsentError(PosgeomError):
     """Something that a claim needs is missing; the message says what, and the option that gives it."""
 
 
+_TABLES = (
+    *("embeddings.word_embeddings.weight", "embed_tokens.weight", "wte.weight", "shared.weight"),
+    *("word_embeddings.weight", "embed_in.weight"),
+)
+"""What families call their token embeddings."""
 FIXED = stresses.FIXED
 """Specs of the encodings that know nothing of the corpus, by their names in the paper."""
 
@@ -75,6 +83,17 @@ class Evidence:
             raise AbsentError("no model was given: --model MODEL")
         return self.inputs.model
 
+    def token_embedding(self, corpus: Corpus) -> NDArray[np.float64]:
+        """The token embeddings of the model, shape (V, d), where it has the tokenizer of a corpus."""
+        model = self.opened
+        name = next((stored for table in _TABLES if (stored := model.tensors.find(table)) is not None), None)
+        if name is None:
+            raise AbsentError(f"{model.checkpoint.name} has no token embeddings of a known name")
+        table = self.once("token embeddings", lambda: model.checkpoint.read(name))
+        if len(table) < corpus.counts.vocab_size:
+            raise AbsentError(f"{corpus.what.title} was counted with another tokenizer than the model's: -t TOKENIZER")
+        return table
+
     def once(self, name: str, make: Callable[[], T]) -> T:
         """A result that several claims share, made when it is first needed."""
         if name not in self._made:
@@ -88,9 +107,15 @@ class Evidence:
 
     @cached_property
     def bounds(self) -> Bounds:
-        """Inequalities, on the corpora too that were given."""
-        given = list(self.inputs.corpora.values())
-        return bounds(given[0].counts if given else None, seed=self.seed)
+        """Inequalities, on the first corpus that was given too, with the embeddings of the model where it has them."""
+        corpus = next(iter(self.inputs.corpora.values()), None)
+        if corpus is None:
+            return bounds(seed=self.seed)
+        try:
+            table = self.token_embedding(corpus)
+        except AbsentError:
+            return bounds(corpus.counts, seed=self.seed)
+        return bounds(corpus.counts, table, seed=self.seed)
 
     @cached_property
     def isometry(self) -> Isometry:

@@ -1,4 +1,4 @@
-"""The claims about corpora, their geometry, MDS and stress: numbers 9 to 24 and 30 to 32 of the ledger."""
+"""The claims about corpora, their geometry, MDS and stress: numbers 9 to 24, 30 and 31 of the ledger."""
 
 from collections.abc import Sequence
 
@@ -249,14 +249,6 @@ def kl_below(evidence: Evidence) -> Finding:
     largest = max(one.tightness or 0 for one in sharper)
     because = f"{' '.join(one.because for one in paper)} Of d^2 itself it is at most {largest:.3g}."
     return Finding(verdict, because, {"tightness": {o.sample: o.tightness for o in paper}})
-
-
-def mean_embedding(evidence: Evidence) -> Finding:
-    """Try every pair, with the constant 2 beside."""
-    paper, sharper = (evidence.bounds.named(name) for name in ("mean_embedding", "mean_embedding_sharp"))
-    verdict = Verdict.FALSE if any(one.violations for one in paper) else Verdict.HOLDS
-    because = f"{' '.join(one.because for one in (paper[-1], sharper[-1]))}"
-    return Finding(verdict, because, {"paper": paper[-1].tightness, "sharper": sharper[-1].tightness})
 
 
 def _given(evidence: Evidence) -> Sequence[Corpus]:

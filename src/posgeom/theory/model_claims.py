@@ -1,9 +1,8 @@
-"""The claims about models as they are: numbers 1, 3, 5 to 7 and 25 to 28 of the ledger."""
+"""The claims about models as they are: numbers 1, 3, 5 to 7, 25 to 28 and 32 of the ledger."""
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.random import random
@@ -17,6 +16,8 @@ from posgeom.paper.inputs import N_DIMS, SST2, Corpus, defined, is_bert_base
 from posgeom.scores.correlation import pearson
 from posgeom.scores.monotonicity import monotonicity
 from posgeom.scores.separation import minimum_separation
+from posgeom.theory.attention_lipschitz import attention_lipschitz
+from posgeom.theory.collapse import PROBLEMS, collapse_check
 from posgeom.theory.evidence import AbsentError, Evidence, encoding_on
 from posgeom.theory.mean_embeddings import PairTest, mean_embedding_test, projected_embedding_test
 from posgeom.theory.necessity import necessity
@@ -24,11 +25,6 @@ from posgeom.theory.separation import initial_separation
 from posgeom.theory.verdict import Finding, Verdict
 
 REPORTED_SEPARATION = 0.70
-_TABLES = (
-    *("embeddings.word_embeddings.weight", "embed_tokens.weight", "wte.weight", "shared.weight"),
-    *("word_embeddings.weight", "embed_in.weight"),
-)
-"""What families call their token embeddings."""
 _CLOSE = 0.01
 """A rate, and a correlation, up to which two are called the same."""
 
@@ -62,7 +58,7 @@ def projection_sees(evidence: Evidence) -> Finding:
     opened, corpus = evidence.opened, _corpora(evidence)[0]
     stack = opened.stack()
     copies = {"trained": opened.query_key(stack, 0), "fresh": initial_query_key(stack, 0, evidence.seed)}
-    h1, table = _h1(evidence, corpus), token_embedding(opened)
+    h1, table = _h1(evidence, corpus), evidence.token_embedding(corpus)
     smallest, kept, parts = {}, {}, []
     for name, projections in copies.items():
         query, key = projections.whole
@@ -84,15 +80,22 @@ def projection_sees(evidence: Evidence) -> Finding:
 
 
 def distinct_rows(evidence: Evidence) -> Finding:
-    """Look at the rows of the model: the theorem is about global minimisers, which no run can show."""
-    encoding = _positions(evidence, evidence.inputs.model)
-    nearest = minimum_separation(encoding.distances(), np.arange(encoding.n_positions))
+    """Look at the rows of the model, and at small problems; the theorem is about what no run can show."""
+    checks = [collapse_check(name, seed=evidence.seed) for name in PROBLEMS]
+    numbers: dict[str, object] = {one.problem: one.end for one in checks}
+    holding, failing = ([one for one in checks if bool(one.fails) == fails] for fails in (False, True))
     because = (
-        "The theorem speaks of global minimisers, and no trained model is known to be one; the nearest two of the "
-        f"first {encoding.n_positions} positions of this one, {nearest.pair[0]} and {nearest.pair[1]}, are "
-        f"{nearest.distance:.3g} apart."
+        "The theorem speaks of global minimisers, and no trained model is known to be one. Rows collapse in "
+        f"{sum(one.collapsed for one in holding)} of {len(holding)} small problems where every hypothesis holds, and "
+        f"in {sum(one.collapsed for one in failing)} of {len(failing)} where one is made to fail."
     )
-    return Finding(Verdict.NOT_TESTABLE, because, {"minimum_separation": nearest.distance})
+    if evidence.inputs.model is not None:
+        encoding = _positions(evidence, evidence.inputs.model)
+        nearest = minimum_separation(encoding.distances(), np.arange(encoding.n_positions))
+        numbers["minimum_separation"] = nearest.distance
+        because += f" The nearest two rows of the model are {nearest.distance:.3g} apart."
+    is_contrary = any(one.collapsed for one in holding)
+    return Finding(Verdict.FALSE if is_contrary else Verdict.NOT_TESTABLE, because, numbers)
 
 
 def separation_of_scratch(evidence: Evidence) -> Finding:
@@ -172,19 +175,27 @@ def fresh_layers(evidence: Evidence) -> Finding:
     return Finding(verdict, because, {"fresh_raw": raw, "fresh_scaled": scaled, "trained_scaled": own, "zero_raw": 1.0})
 
 
-def token_embedding(model: Model) -> NDArray[np.float64]:
-    """The token embeddings of a model, shape (V, d)."""
-    name = next((stored for table in _TABLES if (stored := model.tensors.find(table)) is not None), None)
-    if name is None:
-        raise AbsentError(f"{model.checkpoint.name} has no token embeddings of a known name")
-    return model.checkpoint.read(name)
+def lipschitz(evidence: Evidence) -> Finding:
+    """Try every pair for mean embeddings, with the constant 2 beside; and every head of the model for attention."""
+    paper, sharper = (evidence.bounds.named(name)[-1] for name in ("mean_embedding", "mean_embedding_sharp"))
+    numbers: dict[str, object] = {"mean_embedding": paper.tightness, "with_2": sharper.tightness}
+    because = f"{paper.because} {sharper.because}"
+    try:
+        corpus, opened = _corpora(evidence)[-1], evidence.opened
+        attention = attention_lipschitz(
+            corpus.counts, evidence.token_embedding(corpus), opened.query_key(opened.stack(), 0)
+        )
+    except AbsentError as error:
+        verdict = paper.verdict if paper.verdict == Verdict.FALSE else Verdict.CONVENTION
+        return Finding(verdict, f"{because} Of attention not run: {error}.", numbers)
+    numbers |= {"attention": attention.measured, "attention_bound": attention.sharp}
+    is_false = Verdict.FALSE in (paper.verdict, attention.verdict)
+    because += f" Of attention: {attention.because}."
+    return Finding(Verdict.FALSE if is_false else Verdict.HOLDS, because, numbers)
 
 
 def _h1(evidence: Evidence, corpus: Corpus) -> PairTest:
-    opened = evidence.opened
-    table = evidence.once("token embeddings", lambda: token_embedding(opened))
-    if table.shape[0] < corpus.counts.vocab_size:
-        raise AbsentError(f"{corpus.what.title} was counted with another tokenizer than the model's: -t TOKENIZER")
+    table = evidence.token_embedding(corpus)
     return evidence.once(f"H1 {corpus.what.key}", lambda: mean_embedding_test(corpus.counts, table, seed=evidence.seed))
 
 
