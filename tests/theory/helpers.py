@@ -29,4 +29,4 @@ def drifting(n: int = 16, vocab: int = 30, seed: int = 3) -> np.ndarray:
     """Distributions that move from one to another, fast at first."""
     ends = np.random.default_rng(seed).dirichlet(np.full(vocab, 0.4), 2)
     share = np.sqrt(np.linspace(0, 1, n))[:, None]
-    return (1 - share) * ends[0] + share * ends[1]
+    return np.asarray((1 - share) * ends[0] + share * ends[1])

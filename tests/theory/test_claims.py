@@ -1,6 +1,7 @@
 """The ledger: every claim has a row, a verdict comes from a run, and what is missing is said."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from posgeom.theory import bounds as bounds_module
 from posgeom.theory import geometry_claims, kernel_claims, stationary_families
 from posgeom.theory.bounds import STATEMENTS, Statement
 from posgeom.theory.claims import CLAIMS, ledger
-from posgeom.theory.evidence import Evidence
+from posgeom.theory.evidence import Evidence, stress_of
 from posgeom.theory.run_claims import read_run
 from posgeom.theory.verdict import Finding, Verdict, plain
 from tests.models.raw import bert_tensors, save_bert
@@ -125,12 +126,8 @@ def test_families_decide_the_claims_on_stationarity(nothing: Evidence, monkeypat
 
 
 def test_stress_that_grows_exponentially_would_be_seen(nothing: Evidence, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = geometry_claims.stress_of
-
     def exponential(subject: Any, spec: str, n_dims: int = 768, seed: int | None = None) -> Any:
-        from dataclasses import replace
-
-        return replace(real(subject, spec, n_dims, seed), raw=float(np.exp(n_dims / 100)))
+        return replace(stress_of(subject, spec, n_dims, seed), raw=float(np.exp(n_dims / 100)))
 
     monkeypatch.setattr(geometry_claims, "stress_of", exponential)
     assert verdicts(nothing, 23) == {23: Verdict.HOLDS}
@@ -169,17 +166,19 @@ def run_of(encoding: str = "default", **changes: Any) -> dict[str, Any]:
     [
         (2, [run_of("none"), run_of(accuracy=0.9)], Verdict.HOLDS),
         (2, [run_of("none", accuracy=0.6)], Verdict.FALSE),
-        (4, [run_of()], Verdict.FALSE),
-        (4, [run_of(h2=16)], Verdict.HOLDS),
-        (4, [run_of(h2=None, h2_pairs=None)], Verdict.NOT_RUN),
+        (2, [run_of("none"), run_of()], Verdict.NOT_TESTABLE),
+        (4, [run_of(accuracy=0.9)], Verdict.FALSE),
+        (4, [run_of(h2=16, accuracy=0.9)], Verdict.HOLDS),
+        (4, [run_of(h2=16)], Verdict.NOT_RUN),
+        (4, [run_of(h2=None, h2_pairs=None, accuracy=0.9)], Verdict.NOT_RUN),
         (8, [run_of(model="bert", min_separation=0.703)], Verdict.HOLDS),
         (8, [run_of(model="bert", min_separation=0.8)], Verdict.FALSE),
         (8, [run_of()], Verdict.NOT_RUN),
         (37, [run_of(stress_raw=1.0, accuracy=0.6), run_of("rope", accuracy=0.9)], Verdict.HOLDS),
         (37, [run_of(stress_raw=1.0, accuracy=0.9), run_of("rope", accuracy=0.6)], Verdict.NOT_TESTABLE),
         (37, [run_of(stress_raw=1.0, accuracy=0.6), run_of("rope", accuracy=0.61)], Verdict.NOT_TESTABLE),
-        (37, [run_of()], Verdict.NOT_RUN),
-        (38, [run_of(rank=4)], Verdict.FALSE),
+        (37, [run_of(), run_of("rope", stress_raw=1.0)], Verdict.NOT_RUN),
+        (38, [run_of(rank=4)], Verdict.NOT_TESTABLE),
         (38, [run_of(rank=4, alignment=0.99, alignment_high=1.01)], Verdict.HOLDS),
         (38, [run_of(rank=4, alignment=None)], Verdict.NOT_RUN),
     ],

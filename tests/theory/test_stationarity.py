@@ -83,7 +83,7 @@ def test_ratios_are_free_of_noise_where_the_plug_in_is_not() -> None:
         assert abs(sound.mean() - truth[name]) < 3 * error + 0.02
     name = RATIOS[3]
     plugin = np.mean([one.plugin[name].value for one in found])
-    assert plugin < truth[name] - 0.03
+    assert plugin < (truth[name] or 0) - 0.03
 
 
 def test_without_structure_there_is_no_share() -> None:
@@ -139,6 +139,6 @@ def test_the_sinusoid_is_optimal_for_its_own_geometry() -> None:
     def own(lags: np.ndarray) -> np.ndarray:
         distances = sinusoidal(lags.shape[0], N_DIMS).lag_distances()
         assert distances is not None
-        return distances[lags] ** 2
+        return np.asarray(distances[lags] ** 2)
 
     assert sinusoid_is_optimal(stationary_families((32, 64), families={"exponential": own}))[0] is Verdict.HOLDS

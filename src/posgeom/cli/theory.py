@@ -207,7 +207,7 @@ def show(check: Check, *, as_json: bool) -> None:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
     rows = check.rows()
     for k, header in enumerate(check.headers):
-        texts = [row[k] for row in rows if isinstance(row[k], str)]
+        texts = [cell for row in rows if isinstance(cell := row[k], str)]
         is_short = max(map(len, texts), default=_WIDEST) < _WIDEST
         table.add_column(header, justify="left" if texts else "right", overflow="fold", no_wrap=is_short)
     for row in rows:

@@ -21,7 +21,7 @@ from posgeom.estimation.distance_matrix import check_matrix_fits
 from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.estimation.gram import cross_gram
 from posgeom.estimation.metrics import METRICS
-from posgeom.estimation.sparse_rows import divide_rows, row_sums
+from posgeom.estimation.sparse_rows import divide_rows, row_sums, with_data
 from posgeom.seeds import make_rng
 from posgeom.theory.verdict import Cell, Check, Verdict
 
@@ -325,18 +325,14 @@ def smoothed_divergences(
     log mu_j(v) = log a_j + log(1 + c_j(v) / alpha), with a_j what an unseen token has: only the second term depends on
     the token, and it is 0 where the count is, so all of it is sums and products of sparse rows.
     """
-    scaled = counts / pseudo_count
+    scaled = with_data(counts, counts.data / pseudo_count)
+    logs, roots = with_data(counts, np.log1p(scaled.data)), with_data(counts, np.sqrt(1 + scaled.data) - 1)
     base = 1 / (row_sums(scaled) + vocab_size)
-    logs, roots = scaled.log1p(), (scaled + _pattern(scaled)).sqrt() - _pattern(scaled)
     mean_log = base[:, None] * (row_sums(logs) + cross_gram(scaled, logs)) + np.log(base)
     kl = np.maximum(np.diagonal(mean_log)[:, None] - mean_log, 0)
     sums = row_sums(roots)
     affinity = np.sqrt(np.outer(base, base)) * (vocab_size + sums[:, None] + sums + cross_gram(roots, roots))
     return kl, np.sqrt(np.clip(2 - 2 * affinity, 0, 2)), _largest_ratios(scaled, base, vocab_size)
-
-
-def _pattern(rows: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
-    return scipy.sparse.csr_array((np.ones_like(rows.data), rows.indices, rows.indptr), shape=rows.shape)
 
 
 def _largest_ratios(scaled: scipy.sparse.csr_array, base: NDArray[np.float64], vocab_size: int) -> NDArray[np.float64]:

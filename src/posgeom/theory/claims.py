@@ -295,7 +295,7 @@ def chosen_claims(numbers: Sequence[int]) -> list[Claim]:
 def ledger(evidence: Evidence, numbers: Sequence[int] = ()) -> Ledger:
     """Check claims; one that lacks something, or cannot be checked on what was given, is not run, and says why."""
     claims, inputs, progress = chosen_claims(numbers), evidence.inputs, evidence.inputs.progress
-    options = {MODEL: inputs.model, SCRATCH: inputs.scratch, RUN: evidence.runs or None}
+    options: dict[str, object] = {MODEL: inputs.model, SCRATCH: inputs.scratch, RUN: evidence.runs or None}
     options |= {f"--{key} PATH": corpus for key, corpus in inputs.corpora.items()}
     given, rows = frozenset(option for option, value in options.items() if value is not None), []
     for done, claim in enumerate(claims):
