@@ -26,6 +26,7 @@ from posgeom.cli import (
     report,
     reproduce,
     theory,
+    theory_models,
 )
 from posgeom.errors import PosgeomError
 from posgeom.messages import printable, shown
@@ -55,6 +56,9 @@ app.command("plot", epilog=plot.EPILOG)(plot.command)
 app.command("reproduce", epilog=reproduce.EPILOG)(reproduce.command)
 app.command("demo", epilog=demo.EPILOG)(demo.command)
 app.add_typer(theory.app, name="theory")
+theory.app.command("necessity", epilog=theory_models.NECESSITY_EPILOG)(theory_models.necessity_command)
+theory.app.command("separation", epilog=theory_models.SEPARATION_EPILOG)(theory_models.separation_command)
+theory.app.command("ntk", epilog=theory_models.NTK_EPILOG)(theory_models.ntk_command)
 
 
 def _print_version(value: bool) -> None:
