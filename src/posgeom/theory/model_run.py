@@ -20,8 +20,12 @@ from posgeom.theory.mean_embeddings import mean_embedding_test, projected_embedd
 from posgeom.theory.separation import SeparationCheck, separation
 from posgeom.theory.swap import SwapTest, swap_test, torch_loss
 
-_HEADS = (("ForMaskedLM", "AutoModelForMaskedLM"), ("ForCausalLM", "AutoModelForCausalLM"))
-_HEADS += (("LMHeadModel", "AutoModelForCausalLM"),)
+_HEADS = {
+    "ForMaskedLM": "AutoModelForMaskedLM",
+    "ForCausalLM": "AutoModelForCausalLM",
+    "LMHeadModel": "AutoModelForCausalLM",
+}
+"""Classes that predict tokens, by the end of what a config calls them."""
 
 
 def separation_of_model(
@@ -54,7 +58,7 @@ def separation_of_model(
     opened = open_model(model)
     stack = opened.stacks[0]
     named = ModelConfig(opened.checkpoint.config or {}, opened.checkpoint.name).get("architectures") or [""]
-    head = next((auto for ending, auto in _HEADS if str(named[0]).endswith(ending)), None)
+    head = next((auto for ending, auto in _HEADS.items() if str(named[0]).endswith(ending)), None)
     torch_model = load_torch_model(str(model), opened, head or "AutoModel")
     embedding = torch_model.get_input_embeddings().weight.detach().double().numpy()
     h1 = mean_embedding_test(counts, embedding, alpha=alpha, seed=seed)
