@@ -58,6 +58,13 @@ def test_separation(tmp_path: Path) -> None:
     assert result["h2"]["n_examples"] == 20
     table = posgeom("theory", "separation", model, str(path), "-n", "12", "--examples", "20", cwd=tmp_path)
     assert "H2 swaps raise the loss" in table.stdout
+    kernel = posgeom(
+        "theory", "ntk", str(path), "--model", model, "-n", "10", "--examples", "6", "--json", cwd=tmp_path
+    )
+    assert kernel.returncode == 0, kernel.stderr
+    assert 0 <= json.loads(kernel.stdout)["explained"] < 1
+    lone = posgeom("theory", "ntk", "--model", model, cwd=tmp_path)
+    assert "name a corpus" in lone.stderr
     wrong = posgeom("theory", "separation", model, str(path), "--examples", "1", cwd=tmp_path)
     assert (wrong.returncode, wrong.stdout) == (2, "")
 

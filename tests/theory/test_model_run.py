@@ -7,7 +7,7 @@ import pytest
 
 from posgeom.counts.counting import count_texts
 from posgeom.errors import PosgeomError
-from posgeom.theory.model_run import separation_of_model
+from posgeom.theory.model_run import kernel_of_model, separation_of_model
 from posgeom.theory.verdict import Verdict
 from tests.models.small import LENGTH, VOCAB, build, save
 
@@ -65,3 +65,16 @@ def test_another_tokenizer_is_refused(tmp_path: Path) -> None:
     path = checkpoint("bert", tmp_path)
     with pytest.raises(PosgeomError, match="model's tokenizer"):
         separation_of_model(path, count_texts(texts(), "whitespace", n_positions=LENGTH))
+
+
+def test_tangent_kernel_of_a_checkpoint(tmp_path: Path) -> None:
+    path = checkpoint("roberta", tmp_path)  # whose first position is row 2
+    counts = count_texts(texts(), str(path / "tokenizer.json"), n_positions=10)
+    result = kernel_of_model(path, counts, texts()[:12], n_projections=4)
+    assert result.n_pairs == 28
+    assert result.explained is not None
+    assert 0 <= result.explained < 1
+    with pytest.raises(PosgeomError, match="0 of 12 documents have 12 tokens"):
+        kernel_of_model(path, count_texts(texts(), str(path / "tokenizer.json"), n_positions=12), texts()[:12])
+    with pytest.raises(PosgeomError, match="no table with a tangent kernel"):
+        kernel_of_model(checkpoint("t5", tmp_path / "t5"), counts, texts()[:12])

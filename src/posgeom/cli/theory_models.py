@@ -16,7 +16,7 @@ from posgeom.estimation.build import geometry
 from posgeom.seeds import make_rng
 from posgeom.theory.collapse import collapse_checks
 from posgeom.theory.kernel_regime import ntk
-from posgeom.theory.model_run import separation_of_model
+from posgeom.theory.model_run import kernel_of_model, separation_of_model
 from posgeom.theory.necessity import EncodingState, necessity
 from posgeom.theory.ntk import KERNELS
 
@@ -79,10 +79,23 @@ def ntk_command(
     kernel: Annotated[
         str, typer.Option("--kernel", metavar="F", help=f"f of the distance: {', '.join(KERNELS)}.")
     ] = "exp(-d^2)",
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", metavar="MODEL", help="Its tangent kernel instead, against d_H; on documents that reach -n."
+        ),
+    ] = None,
+    examples: Annotated[int, typer.Option("--examples", metavar="K", help="Random documents, with --model.")] = 64,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Appendix A: alpha = f(d_H) of a corpus's plug-in distances, the flow, its fixed point, and counterexamples."""
+    if model is not None:
+        if not corpus:
+            raise PosgeomError("--model runs the model on documents: name a corpus, and leave --counts out")
+        counted = corpus_counts(context, corpus, tokenizer or model, n_positions, counts)
+        show(kernel_of_model(model, counted, _sampled(corpus, examples, seed), seed=seed), as_json=as_json)
+        return
     counted = corpus_counts(context, corpus, tokenizer, n_positions, counts)
     distances = geometry(counted, estimator="plugin", seed=seed).plugin.values
     show(ntk(distances, kernel, seed=seed), as_json=as_json)

@@ -5,7 +5,7 @@ from posgeom.theory.collapse import collapse_check, collapse_checks
 from posgeom.theory.empirical_ntk import empirical_kernel, kernel_drift, kernel_fit
 from posgeom.theory.kernel_regime import ntk
 from posgeom.theory.mean_embeddings import mean_embedding_test, projected_embedding_test
-from posgeom.theory.model_run import separation_of_model
+from posgeom.theory.model_run import kernel_of_model, separation_of_model
 from posgeom.theory.necessity import necessity
 from posgeom.theory.separation import initial_separation, separation
 from posgeom.theory.swap import swap_test, torch_loss
@@ -21,6 +21,7 @@ __all__ = [
     "initial_separation",
     "kernel_drift",
     "kernel_fit",
+    "kernel_of_model",
     "mean_embedding_test",
     "necessity",
     "ntk",

@@ -1,24 +1,27 @@
-"""Theorem 4 on a checkpoint and a corpus: the hypotheses from the model's own embeddings, projections and loss."""
+"""Theorem 4 and the tangent kernel on a checkpoint and a corpus: the model's own embeddings, projections and loss."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.errors import CheckpointError
+from posgeom.errors import CheckpointError, PosgeomError
+from posgeom.estimation.build import geometry
 from posgeom.messages import one_line, shown
 from posgeom.models.config import ModelConfig
 from posgeom.models.family import PositionTable
+from posgeom.models.interventions import parameter_name
 from posgeom.models.model import open_model
 from posgeom.models.order import load_torch_model
 from posgeom.models.position_rows import read_positions
 from posgeom.policies import ALPHA
+from posgeom.theory.empirical_ntk import KernelFit, empirical_kernel, kernel_fit
 from posgeom.theory.mean_embeddings import mean_embedding_test, projected_embedding_test
 from posgeom.theory.separation import SeparationCheck, separation
-from posgeom.theory.swap import SwapTest, swap_test, torch_loss
+from posgeom.theory.swap import swap_test, torch_loss
 
 _HEADS = {
     "ForMaskedLM": "AutoModelForMaskedLM",
@@ -67,17 +70,81 @@ def separation_of_model(
     )
     swaps = None
     if head is not None and len(texts) > 0:
-        n_positions = min(counts.n_positions, stack.n_positions or counts.n_positions)
-        swaps = _swapped(str(model), torch_model, head, texts, n_positions, alpha, seed)
+        encoded = _encoded(str(model), texts, min(counts.n_positions, stack.n_positions or counts.n_positions))
+        masked = head == "AutoModelForMaskedLM"
+        if masked and encoded.mask_token is None:
+            raise CheckpointError(f"the tokenizer of {shown(model)} has no mask token, which its model predicts")
+        loss = torch_loss(torch_model, mask_token=encoded.mask_token if masked else None, seed=seed)
+        swaps = swap_test(loss, encoded.ids, encoded.mask, content=encoded.content, alpha=alpha, seed=seed)
     rows = (
         read_positions(opened.tensors, stack.positions).points if isinstance(stack.positions, PositionTable) else None
     )
     return separation(h1, h3, swaps, rows=rows)
 
 
-def _swapped(
-    name: str, torch_model: Any, head: str, texts: Sequence[str], n_positions: int, alpha: float, seed: int
-) -> SwapTest:
+def kernel_of_model(
+    model: str | Path, counts: PositionCounts, texts: Sequence[str], *, n_projections: int = 8, seed: int = 0
+) -> KernelFit:
+    """How much of a model's tangent kernel in P is a function of the corpus's d_H; needs the extra ``models``.
+
+    Parameters
+    ----------
+    model : str or Path
+        A directory or a hub name, of a model with a table of positions.
+    counts : PositionCounts
+        Their cross-validated distances are used.
+    texts : sequence of str
+        Documents; those that do not reach the context length of the counts are left out, so that all positions are
+        seen equally often.
+    n_projections : int
+        Random sums of outputs an example.
+    seed : int
+
+    Returns
+    -------
+    KernelFit
+
+    Raises
+    ------
+    PosgeomError
+        When the model has no table, or fewer than two documents are long enough.
+    """
+    opened = open_model(model)
+    table = opened.stacks[0].positions
+    if not isinstance(table, PositionTable):
+        raise CheckpointError(f"{shown(model)} has positions of kind {table.kind}, no table with a tangent kernel")
+    torch_model = load_torch_model(str(model), opened)
+    encoded = _encoded(str(model), texts, counts.n_positions)
+    whole = encoded.mask.all(axis=1) if encoded.mask.shape[1] == counts.n_positions else np.zeros(0, np.bool_)
+    if int(whole.sum()) < 2:
+        raise PosgeomError(
+            f"{int(whole.sum())} of {len(texts)} documents have {counts.n_positions} tokens: expected 2 or more; count "
+            "with a smaller -n"
+        )
+    kernel = empirical_kernel(
+        torch_model,
+        parameter_name(torch_model, opened, table.tensor),
+        encoded.ids[whole],
+        encoded.mask[whole],
+        offset=table.offset,
+        n_projections=n_projections,
+        seed=seed,
+    )
+    distances = geometry(counts, seed=seed).distances
+    return kernel_fit(kernel, distances.values, distances.positions, seed=seed)
+
+
+@dataclass(frozen=True, eq=False)
+class _Encoded:
+    """Token ids, attention mask and what is not a special token, each of shape (N, n); and the id that masks."""
+
+    ids: NDArray[np.int64]
+    mask: NDArray[np.int64]
+    content: NDArray[np.bool_]
+    mask_token: int | None
+
+
+def _encoded(name: str, texts: Sequence[str], n_positions: int) -> _Encoded:
     import transformers
 
     try:
@@ -87,13 +154,9 @@ def _swapped(
         encoded = tokenizer(list(texts), truncation=True, max_length=n_positions, return_special_tokens_mask=True)
     except Exception as error:  # noqa: BLE001  the library raises errors without a common root
         raise CheckpointError(f"the tokenizer of {shown(name)} cannot be used: {one_line(error)}") from None
-    ids, content = (_padded(encoded[key], fill) for key, fill in (("input_ids", 0), ("special_tokens_mask", 1)))
+    ids, special = (_padded(encoded[key], fill) for key, fill in (("input_ids", 0), ("special_tokens_mask", 1)))
     mask = _padded([[1] * len(one) for one in encoded["input_ids"]], 0)
-    mask_token = tokenizer.mask_token_id if head == "AutoModelForMaskedLM" else None
-    if head == "AutoModelForMaskedLM" and mask_token is None:
-        raise CheckpointError(f"the tokenizer of {shown(name)} has no mask token, which its model predicts")
-    loss = torch_loss(torch_model, mask_token=mask_token, seed=seed)
-    return swap_test(loss, ids, mask, content=content == 0, alpha=alpha, seed=seed)
+    return _Encoded(ids, mask, special == 0, tokenizer.mask_token_id)
 
 
 def _padded(lists: Sequence[Sequence[int]], fill: int) -> NDArray[np.int64]:
