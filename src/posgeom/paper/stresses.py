@@ -1,13 +1,11 @@
 """Stress of the paper's five encodings on its own, plug-in distances."""
 
-import numpy as np
-
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.registry import build_encoding
 from posgeom.estimation.build import Geometry
 from posgeom.estimation.distance_matrix import DistanceMatrix, upper_pairs
 from posgeom.estimation.mds import classical_mds
-from posgeom.scores.stress import Stress, paired_distances, stress_of_pairs
+from posgeom.scores.stress import Stress, paired_distances, stress_of_pairs, stresses_by_rank
 
 FIXED = {"sinusoidal": "sinusoidal", "RoPE": "rope", "ALiBi": "alibi", "random": "random"}
 """Specs of the encodings that know nothing of the corpus, by their names in the paper."""
@@ -33,10 +31,4 @@ def stress_of(spec: str, shape: Geometry, n_dims: int, seed: int) -> Stress:
 
 def mds_stresses(distances: DistanceMatrix) -> list[Stress]:
     """Stress of classical MDS at rank 1, 2, 3, ... up to all its axes, against the distances that it is fitted to."""
-    coordinates, target = classical_mds(distances).coordinates, distances.pairs
-    first, second = np.triu_indices(len(distances), 1)
-    squared, found = np.zeros(target.size), []
-    for axis in coordinates.T:
-        squared += (axis[first] - axis[second]) ** 2
-        found.append(stress_of_pairs(np.sqrt(squared), target))
-    return found
+    return stresses_by_rank(classical_mds(distances).coordinates, distances.pairs)

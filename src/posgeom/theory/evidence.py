@@ -1,14 +1,19 @@
 """What the claims are checked on: corpora, models and runs that were given, and checks that several claims share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from posgeom.encodings.base import Encoding
 from posgeom.errors import PosgeomError
 from posgeom.models.model import Model
-from posgeom.paper.inputs import IMDB, N_DIMS, SST2, Corpus, Inputs, PaperCorpus
+from posgeom.paper import stresses
+from posgeom.paper.inputs import IMDB, N_DIMS, SST2, Corpus, Inputs, PaperCorpus, SyntheticRun
+from posgeom.scores.stress import Stress
 from posgeom.theory.bounds import Bounds, bounds
 from posgeom.theory.mds_claims import Isometry, isometry, random_rows
 from posgeom.theory.monotonicity import MonotonicityCheck, monotonicity_check
@@ -22,6 +27,15 @@ class AbsentError(PosgeomError):
     """Something that a claim needs is missing; the message says what, and the option that gives it."""
 
 
+_TABLES = (
+    *("embeddings.word_embeddings.weight", "embed_tokens.weight", "wte.weight", "shared.weight"),
+    *("word_embeddings.weight", "embed_in.weight"),
+)
+"""What families call their token embeddings."""
+FIXED = stresses.FIXED
+"""Specs of the encodings that know nothing of the corpus, by their names in the paper."""
+
+
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """What was given, and checks that are made once.
@@ -32,13 +46,13 @@ class Evidence:
         Corpora and models, as for the paper's tables.
     model : str or None
         Name or place of the model, for what runs it.
-    run : Path or None
-        Directory of a finished training run.
+    runs : tuple of mapping
+        Documents of finished training runs.
     """
 
     inputs: Inputs = field(default_factory=Inputs)
     model: str | None = None
-    run: Path | None = None
+    runs: tuple[Mapping[str, Any], ...] = ()
     _made: dict[str, object] = field(default_factory=dict)
 
     @property
@@ -49,7 +63,7 @@ class Evidence:
     def corpus(self, what: PaperCorpus) -> Corpus:
         """A corpus of the paper."""
         if what.key not in self.inputs.corpora:
-            raise AbsentError(f"{what.title} was not given: {what.option}")
+            raise AbsentError(f"{what.title} was not given: --{what.key} PATH")
         return self.inputs.corpora[what.key]
 
     @property
@@ -69,6 +83,17 @@ class Evidence:
             raise AbsentError("no model was given: --model MODEL")
         return self.inputs.model
 
+    def token_embedding(self, corpus: Corpus) -> NDArray[np.float64]:
+        """The token embeddings of the model, shape (V, d), where it has the tokenizer of a corpus."""
+        model = self.opened
+        name = next((stored for table in _TABLES if (stored := model.tensors.find(table)) is not None), None)
+        if name is None:
+            raise AbsentError(f"{model.checkpoint.name} has no token embeddings of a known name")
+        table = self.once("token embeddings", lambda: model.checkpoint.read(name))
+        if len(table) < corpus.counts.vocab_size:
+            raise AbsentError(f"{corpus.what.title} was counted with another tokenizer than the model's: -t TOKENIZER")
+        return table
+
     def once(self, name: str, make: Callable[[], T]) -> T:
         """A result that several claims share, made when it is first needed."""
         if name not in self._made:
@@ -82,9 +107,15 @@ class Evidence:
 
     @cached_property
     def bounds(self) -> Bounds:
-        """Inequalities, on the corpora too that were given."""
-        given = list(self.inputs.corpora.values())
-        return bounds(given[0].counts if given else None, seed=self.seed)
+        """Inequalities, on the first corpus that was given too, with the embeddings of the model where it has them."""
+        corpus = next(iter(self.inputs.corpora.values()), None)
+        if corpus is None:
+            return bounds(seed=self.seed)
+        try:
+            table = self.token_embedding(corpus)
+        except AbsentError:
+            return bounds(corpus.counts, seed=self.seed)
+        return bounds(corpus.counts, table, seed=self.seed)
 
     @cached_property
     def isometry(self) -> Isometry:
@@ -99,3 +130,18 @@ class Evidence:
     def monotonicity(self) -> MonotonicityCheck:
         """Violations on SST-2."""
         return monotonicity_check(self.sst2.sound, self.sst2.paper)
+
+
+def stress_of(subject: Corpus | SyntheticRun, spec: str, n_dims: int = N_DIMS, seed: int | None = None) -> Stress:
+    """Stress of the encoding of a spec on plug-in distances."""
+    return stresses.stress_of(spec, subject.paper, n_dims, subject.seed if seed is None else seed)
+
+
+def mds_stresses(subject: Corpus | SyntheticRun) -> list[Stress]:
+    """Stress of MDS of rank 1, 2, ... on the plug-in distances that it is fitted to."""
+    return stresses.mds_stresses(subject.paper.distances)
+
+
+def encoding_on(subject: Corpus | SyntheticRun, spec: str, n_dims: int = N_DIMS, *, sound: bool = False) -> Encoding:
+    """The encoding of a spec over the positions of a geometry."""
+    return stresses.build(spec, subject.sound if sound else subject.paper, n_dims, subject.seed)

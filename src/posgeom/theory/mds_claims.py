@@ -84,7 +84,7 @@ def stress_and_strain(distances: DistanceMatrix, ranks: Sequence[int] = RANKS) -
         optima.append(Optimum(r, *stresses, *(_strain(points, centred) for points in (start, end))))
     if not optima:
         raise GeometryError(f"B has rank {rank}: no rank below it was asked for")
-    lower = [o for o in optima if o.smacof_stress < o.mds_stress * (1 - _ROUND_OFF)]
+    lower = [o for o in optima if o.mds_stress - o.smacof_stress > _ROUND_OFF]
     best = max(lower, key=lambda o: 1 - o.smacof_stress / o.mds_stress, default=None)
     if best is None:
         verdict, because = Verdict.HOLDS, "Stress majorisation from MDS comes to no lower stress at any rank."

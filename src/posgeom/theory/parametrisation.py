@@ -12,13 +12,13 @@ from posgeom.errors import PosgeomError
 from posgeom.estimation.build import Geometry
 from posgeom.estimation.crossval import balanced_splits
 from posgeom.estimation.fold_products import FoldProducts
+from posgeom.estimation.mds import classical_mds
 from posgeom.inference.alignment import Norm, why_undefined
 from posgeom.inference.jackknife import Estimate, Replicates
 from posgeom.inference.scoring import corpus_scores, replicates_of
 from posgeom.inference.significance import significance
-from posgeom.paper.stresses import mds_stresses
 from posgeom.policies import ENOUGH_FOLDS, HELD_OUT_SPLITS
-from posgeom.scores.stress import Stress
+from posgeom.scores.stress import Stress, stresses_by_rank
 from posgeom.theory.verdict import Cell, Check, Verdict
 
 DEFAULT_LOSS = 0.01
@@ -111,7 +111,7 @@ def parametrisation(
         raise PosgeomError(f"loss of alignment {loss}: expected a number between 0 and 1")
     raw = plugin or geometry
     n = geometry.n_positions
-    stresses = mds_stresses(raw.plugin)
+    stresses = stresses_by_rank(classical_mds(raw.plugin).coordinates, raw.plugin.pairs)
     eigenvalues = raw.plugin_spectrum.eigenvalues
     aligned = np.sqrt(np.cumsum(eigenvalues[: len(stresses)] ** 2) / (eigenvalues**2).sum())
     curve = held_out_curve(geometry, len(stresses))

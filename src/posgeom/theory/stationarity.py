@@ -269,9 +269,14 @@ def _best_sinusoid(vector: NDArray[np.float64], positions: NDArray[np.int64]) ->
         design = np.linalg.qr(np.stack([np.ones_like(angles), np.cos(angles), np.sin(angles)], axis=1))[0]
         return float(1 - ((design.T @ vector) ** 2).sum())
 
-    # A sinusoid of less than half a period could not be told from a straight line.
-    grid = np.arange(_GRID // 2, _GRID * (length // 2) + 1) / _GRID
-    best = float(grid[np.argmin([missing(one) for one in grid])])
-    bounds = (max(best - 1 / _GRID, grid[0]), best + 1 / _GRID)
+    # Candidates from the periodogram, and the lowest frequencies, where that is blunt. A sinusoid of less than half a
+    # period could not be told from a straight line.
+    spread = np.zeros(length)
+    spread[positions - positions[0]] = vector
+    power = np.abs(np.fft.rfft(spread, _GRID * length))
+    lowest = _GRID // 2
+    candidates = [lowest + int(power[lowest:].argmax()), *range(lowest, min(2 * _GRID, power.size))]
+    best = min(candidates, key=lambda k: missing(k / _GRID)) / _GRID
+    bounds = (max(best - 1 / _GRID, lowest / _GRID), best + 1 / _GRID)
     refined = scipy.optimize.minimize_scalar(missing, bounds=bounds, method="bounded")
     return 1 - float(refined.fun), float(refined.x)
