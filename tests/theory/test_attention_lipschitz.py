@@ -1,14 +1,17 @@
 """Lemma 16's constant against measured changes of attention."""
 
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
 
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import GeometryError
+from posgeom.estimation.build import geometry
+from posgeom.estimation.distance_matrix import DistanceMatrix
 from posgeom.models.query_key import QueryKey
 from posgeom.simulation.synthetic import sample_counts
-from posgeom.theory import attention_lipschitz as module
 from posgeom.theory.attention_lipschitz import attention_lipschitz
 from posgeom.theory.verdict import Verdict
 from tests.conftest import make_counts
@@ -26,7 +29,7 @@ def projections(scale: float = 1.0, seed: int = 0) -> QueryKey:
     )
 
 
-def counts_of(seed: int = 0):  # type: ignore[no-untyped-def]
+def counts_of(seed: int = 0) -> PositionCounts:
     rng = np.random.default_rng(seed)
     return sample_counts(rng.dirichlet(np.full(V, 0.3), size=N), np.full(N, 500), n_folds=6, rng=rng)
 
@@ -62,11 +65,10 @@ def test_a_wrong_constant_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     table = np.array([[1.0], [-1.0]])
     qk = QueryKey(np.ones((1, 1, 1)), np.ones((1, 1, 1)), np.zeros((1, 1)), np.zeros((1, 1)))
     assert attention_lipschitz(counts, table, qk).verdict is Verdict.HOLDS
-    real = module.geometry(counts, estimator="plugin")
-    near = replace(
-        real, plugin=type(real.plugin).from_squared(real.plugin.squared / 100, real.positions, "hellinger", "plugin")
-    )
-    monkeypatch.setattr(module, "geometry", lambda *_, **__: near)
+    real = geometry(counts, estimator="plugin")
+    closer = DistanceMatrix.from_squared(real.plugin.squared / 100, real.positions, "hellinger", "plugin")
+    near = replace(real, plugin=closer)
+    monkeypatch.setattr(import_module("posgeom.theory.attention_lipschitz"), "geometry", lambda *_, **__: near)
     assert attention_lipschitz(counts, table, qk).verdict is Verdict.FALSE
 
 

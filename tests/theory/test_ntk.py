@@ -9,6 +9,7 @@ import scipy
 from posgeom.errors import GeometryError
 from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.scores.monotonicity import monotonicity
+from posgeom.theory.kernel_regime import ntk
 from posgeom.theory.ntk import (
     KERNELS,
     cooperativity_check,
@@ -16,7 +17,6 @@ from posgeom.theory.ntk import (
     equal_rows_check,
     flow_check,
     kernel_check,
-    kernel_checks,
     kernel_matrix,
 )
 from posgeom.theory.ntk_bounds import fixed_point, lipschitz_check, lipschitz_search, monotone_search, on_arc
@@ -188,11 +188,21 @@ def test_a_monotone_corpus_can_have_a_fixed_point_that_is_not(kernel: str) -> No
     assert violated(fixed) == result.violations == monotonicity(fixed, np.arange(n)).violations > 0
 
 
-def test_all_checks_of_a_corpus_are_json() -> None:
-    for kernel in DECREASING:
-        for check in (*kernel_checks(distances(), kernel), lipschitz_check(distances(), kernel)):
-            assert json.loads(json.dumps(check.to_dict(), allow_nan=False))["kernel"] == kernel
-    assert set(DECREASING) | {"1+d"} == set(KERNELS)
+@pytest.mark.parametrize("kernel", list(KERNELS))
+def test_the_appendix_as_a_whole(kernel: str) -> None:
+    result = ntk(distances(), kernel)
+    verdicts = {one.statement: one.verdict for one in result.statements}
+    assert result.verdict is Verdict.FALSE
+    assert verdicts["alpha is positive definite"] is (Verdict.FALSE if kernel == "1+d" else Verdict.HOLDS)
+    assert verdicts["rows are Lipschitz in d_H"] is (Verdict.NOT_RUN if kernel == "1+d" else Verdict.CONVENTION)
+    stored = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert stored["statements"][0]["numbers"]["smallest_eigenvalue"] == pytest.approx(
+        kernel_check(distances(), kernel).smallest_eigenvalue
+    )
+    assert len(result.rows()) == 7
+    assert verdicts["equal distributions get equal rows"] is (
+        Verdict.NOT_RUN if kernel == "1+d" else Verdict.CONVENTION
+    )
 
 
 def test_errors() -> None:

@@ -65,7 +65,7 @@ def test_a_bag_of_words_is_a_counterexample() -> None:
 
 def test_round_off_is_no_rise() -> None:
     def noisy(ids: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return bag(ids, mask) * (1 + 1e-8 * (ids[:, 0] > ids[:, 1]))
+        return np.asarray(bag(ids, mask) * (1 + 1e-8 * (ids[:, 0] > ids[:, 1])))
 
     assert swap_test(noisy, *data()).rising == ()
 
@@ -121,7 +121,7 @@ def model_of(width: int) -> Any:
     """Logits that depend on token and position, in double precision."""
     import torch
 
-    class Tiny(torch.nn.Module):
+    class Tiny(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             torch.manual_seed(0)

@@ -27,6 +27,7 @@ from posgeom.cli import (
     report,
     reproduce,
     theory,
+    theory_models,
 )
 from posgeom.errors import PosgeomError
 from posgeom.messages import printable, shown
@@ -57,6 +58,9 @@ app.command("reproduce", epilog=reproduce.EPILOG)(reproduce.command)
 app.command("demo", epilog=demo.EPILOG)(demo.command)
 app.command("claims", epilog=claims.EPILOG)(claims.command)
 app.add_typer(theory.app, name="theory")
+theory.app.command("necessity", epilog=theory_models.NECESSITY_EPILOG)(theory_models.necessity_command)
+theory.app.command("separation", epilog=theory_models.SEPARATION_EPILOG)(theory_models.separation_command)
+theory.app.command("ntk", epilog=theory_models.NTK_EPILOG)(theory_models.ntk_command)
 
 
 def _print_version(value: bool) -> None:

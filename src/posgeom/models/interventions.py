@@ -111,11 +111,16 @@ def _changed_bias(build: Callable[..., Any], how: How, order: NDArray[np.int64])
 
 def _parameter(torch_model: Any, model: Model, name: str) -> Any:
     """A parameter of the running model by its name in the family."""
+    return torch_model.get_parameter(parameter_name(torch_model, model, name)).data
+
+
+def parameter_name(torch_model: Any, model: Model, name: str) -> str:
+    """What the running model calls a parameter, by its name in the family."""
     names = [stored for stored, _ in torch_model.named_parameters(remove_duplicate=False)]
     found = names_by_suffix(names, WRAPPERS | model.tensors.prefixes).get(name, [])
     if len(found) != 1:
         raise CheckpointError(f"{shown(model.checkpoint.name)}: the running model has no parameter {shown(name)}")
-    return torch_model.get_parameter(found[0]).data
+    return found[0]
 
 
 def _replace(weight: Any, rows: NDArray[np.int64], sources: NDArray[np.int64], how: How, undo: ExitStack) -> None:

@@ -10,7 +10,7 @@ their mean. Without a penalty nothing would move rows that do not matter: it is 
 The hypotheses are sufficient and not necessary: two of the problems violate one, and their rows separate all the same.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from types import MappingProxyType
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from posgeom.errors import PosgeomError
 from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.scores.separation import minimum_separation
-from posgeom.theory.verdict import Check, Verdict
+from posgeom.theory.verdict import Cell, Check, Verdict
 
 N_POSITIONS, N_DIMS = 4, 8
 _PENALTY, _STEPS = 1e-3, 500
@@ -228,3 +228,56 @@ def _trained(
             return np.asarray(losses(sequences).numpy())
 
     return p.detach().numpy(), loss, start
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollapseChecks(Check):
+    """All of the problems.
+
+    Attributes
+    ----------
+    problems : tuple of CollapseCheck
+    """
+
+    headers = ("problem", "fails", "separation before", "after", "rows")
+
+    problems: tuple[CollapseCheck, ...]
+
+    def rows(self) -> Sequence[tuple[Cell, ...]]:
+        """What the terminal shows."""
+        return [
+            (p.problem, ", ".join(p.fails) or "none", p.start, p.end, "collapse" if p.collapsed else "stay apart")
+            for p in self.problems
+        ]
+
+
+def collapse_checks(*, seed: int = 0) -> CollapseChecks:
+    """Train every one of the problems.
+
+    Parameters
+    ----------
+    seed : int
+
+    Returns
+    -------
+    CollapseChecks
+        False where rows collapse in spite of all hypotheses. Holds where they stay apart under all of them, and
+        collapse in some problem in which one fails.
+    """
+    problems = tuple(collapse_check(name, seed=seed) for name in PROBLEMS)
+    against = [p.problem for p in problems if p.verdict is Verdict.FALSE]
+    collapsed = [p.problem for p in problems if p.collapsed]
+    spared = [p.problem for p in problems if p.fails and not p.collapsed]
+    return CollapseChecks(
+        verdict=Verdict.FALSE if against else Verdict.HOLDS if collapsed else Verdict.NOT_TESTABLE,
+        because=(
+            f"rows collapse in {_listed(collapsed)}, where a hypothesis fails; they stay apart in {_listed(spared)}, "
+            "although one fails there too, so that the hypotheses are sufficient and not necessary"
+            + (f"; in {_listed(against)} they collapse although all hold" if against else "")
+        ),
+        problems=problems,
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names) or "none"
