@@ -11,11 +11,13 @@ import pytest
 from posgeom.errors import GeometryError, PosgeomError, RunError
 from posgeom.estimation.metrics import METRICS
 from posgeom.paper.inputs import Inputs, open_inputs
+from posgeom.paper.measured import Measured
+from posgeom.scores.stress import Stress
 from posgeom.theory import bounds as bounds_module
-from posgeom.theory import geometry_claims, kernel_claims, stationary_families
+from posgeom.theory import kernel_claims, stationary_families
 from posgeom.theory.bounds import STATEMENTS, Statement
 from posgeom.theory.claims import CLAIMS, ledger
-from posgeom.theory.evidence import Evidence, stress_of
+from posgeom.theory.evidence import Evidence
 from posgeom.theory.run_claims import read_run
 from posgeom.theory.verdict import Finding, Verdict, plain
 from tests.models.raw import bert_tensors, save_bert
@@ -126,10 +128,12 @@ def test_families_decide_the_claims_on_stationarity(nothing: Evidence, monkeypat
 
 
 def test_stress_that_grows_exponentially_would_be_seen(nothing: Evidence, monkeypatch: pytest.MonkeyPatch) -> None:
-    def exponential(subject: Any, spec: str, n_dims: int = 768, seed: int | None = None) -> Any:
-        return replace(stress_of(subject, spec, n_dims, seed), raw=float(np.exp(n_dims / 100)))
+    real = Measured.stress
 
-    monkeypatch.setattr(geometry_claims, "stress_of", exponential)
+    def exponential(subject: Measured, spec: str, n_dims: int, seed: int | None = None) -> Stress:
+        return replace(real(subject, spec, n_dims, seed), raw=float(np.exp(n_dims / 100)))
+
+    monkeypatch.setattr(Measured, "stress", exponential)
     assert verdicts(nothing, 23) == {23: Verdict.HOLDS}
 
 

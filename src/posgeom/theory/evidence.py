@@ -8,12 +8,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.encodings.base import Encoding
 from posgeom.errors import PosgeomError
 from posgeom.models.model import Model
-from posgeom.paper import stresses
-from posgeom.paper.inputs import IMDB, N_DIMS, SST2, Corpus, Inputs, PaperCorpus, SyntheticRun
-from posgeom.scores.stress import Stress
+from posgeom.paper.inputs import IMDB, N_DIMS, SST2, Corpus, Inputs, PaperCorpus
+from posgeom.paper.needs import of_model
 from posgeom.theory.bounds import Bounds, bounds
 from posgeom.theory.mds_claims import Isometry, isometry, random_rows
 from posgeom.theory.monotonicity import MonotonicityCheck, monotonicity_check
@@ -32,8 +30,6 @@ _TABLES = (
     *("word_embeddings.weight", "embed_in.weight"),
 )
 """What families call their token embeddings."""
-FIXED = stresses.FIXED
-"""Specs of the encodings that know nothing of the corpus, by their names in the paper."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +79,11 @@ class Evidence:
             raise AbsentError("no model was given: --model MODEL")
         return self.inputs.model
 
+    @property
+    def is_bert_base(self) -> bool:
+        """Whether the model that was given has the sizes of the paper's."""
+        return self.inputs.model is not None and of_model(self.inputs, "pretrained", lambda _: None).is_the_papers
+
     def token_embedding(self, corpus: Corpus) -> NDArray[np.float64]:
         """The token embeddings of the model, shape (V, d), where it has the tokenizer of a corpus."""
         model = self.opened
@@ -130,18 +131,3 @@ class Evidence:
     def monotonicity(self) -> MonotonicityCheck:
         """Violations on SST-2."""
         return monotonicity_check(self.sst2.sound, self.sst2.paper)
-
-
-def stress_of(subject: Corpus | SyntheticRun, spec: str, n_dims: int = N_DIMS, seed: int | None = None) -> Stress:
-    """Stress of the encoding of a spec on plug-in distances."""
-    return stresses.stress_of(spec, subject.paper, n_dims, subject.seed if seed is None else seed)
-
-
-def mds_stresses(subject: Corpus | SyntheticRun) -> list[Stress]:
-    """Stress of MDS of rank 1, 2, ... on the plug-in distances that it is fitted to."""
-    return stresses.mds_stresses(subject.paper.distances)
-
-
-def encoding_on(subject: Corpus | SyntheticRun, spec: str, n_dims: int = N_DIMS, *, sound: bool = False) -> Encoding:
-    """The encoding of a spec over the positions of a geometry."""
-    return stresses.build(spec, subject.sound if sound else subject.paper, n_dims, subject.seed)

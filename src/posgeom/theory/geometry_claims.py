@@ -7,10 +7,12 @@ from numpy.typing import NDArray
 
 from posgeom.inference.jackknife import Estimate
 from posgeom.inference.scoring import corpus_scores, replicates_of
-from posgeom.paper.inputs import N_DIMS, Corpus, defined
+from posgeom.paper.inputs import N_DIMS, Corpus
+from posgeom.paper.measured import FIXED
+from posgeom.paper.result import defined
 from posgeom.scores.stress import Stress
 from posgeom.theory.bounds import told
-from posgeom.theory.evidence import FIXED, AbsentError, Evidence, encoding_on, mds_stresses, stress_of
+from posgeom.theory.evidence import AbsentError, Evidence
 from posgeom.theory.mds_claims import hellinger_is_geodesic, stress_and_strain
 from posgeom.theory.stationarity import stationarity
 from posgeom.theory.stationary_families import lag_makes_rank_one, sinusoid_is_optimal
@@ -52,7 +54,7 @@ def mds_minimises_stress(evidence: Evidence) -> Finding:
 def stress_is_curvature(evidence: Evidence) -> Finding:
     """Raise the rank past 16: curvature would stay, truncation goes."""
     runs = evidence.inputs.synthetic
-    by_rank = [[defined(s.raw) for s in mds_stresses(run)] for run in runs]
+    by_rank = [[defined(s.raw) for s in run.mds_stresses] for run in runs]
     at_16, at_full = (float(np.mean([one[k] for one in by_rank])) for k in (15, -1))
     verdict = Verdict.FALSE if at_full < ZERO else Verdict.HOLDS
     because = (
@@ -105,15 +107,11 @@ def parameters_saved(evidence: Evidence) -> Finding:
 def rank_three(evidence: Evidence) -> Finding:
     """Put the stress of MDS of rank 3 beside the sinusoid's, at their own scale and at the best one."""
     runs = evidence.inputs.synthetic
-    mds = [mds_stresses(run)[2] for run in runs]
-    sinusoid = [stress_of(run, "sinusoidal", SYNTHETIC_DIMS) for run in runs]
+    mds = [run.mds_stresses[2] for run in runs]
+    sinusoid = [run.stress("sinusoidal", SYNTHETIC_DIMS) for run in runs]
     raw, scaled = (1 - _mean(mds, name) / _mean(sinusoid, name) for name in ("raw", "scaled"))
     aligned = [
-        float(
-            np.mean(
-                [corpus_scores(encoding_on(run, spec, SYNTHETIC_DIMS), run.paper)["alignment"] or 0 for run in runs]
-            )
-        )
+        float(np.mean([corpus_scores(run.build(spec, SYNTHETIC_DIMS), run.paper)["alignment"] or 0 for run in runs]))
         for spec in ("mds:rank=3", "sinusoidal")
     ]
     n = runs[0].paper.n_positions
@@ -138,7 +136,7 @@ def rank_one(evidence: Evidence) -> Finding:
 
 def exact_at_768(evidence: Evidence) -> Finding:
     """Embed in the paper's width."""
-    stresses = {corpus.what.title: defined(mds_stresses(corpus)[:N_DIMS][-1].raw) for corpus in _given(evidence)}
+    stresses = {corpus.what.title: defined(corpus.mds_stresses[:N_DIMS][-1].raw) for corpus in _given(evidence)}
     told_ = ", ".join(f"{title} {value:.1g}" for title, value in stresses.items())
     verdict = Verdict.HOLDS if max(stresses.values()) < ZERO else Verdict.FALSE
     return Finding(verdict, f"Raw stress of MDS at d = {N_DIMS}, plug-in distances: {told_}.", stresses)
@@ -167,7 +165,7 @@ def sinusoid_over_alibi(evidence: Evidence) -> Finding:
         values["sinusoidal"] / values["ALiBi"] for values in (_fixed(corpus, "raw"), _fixed(corpus, "scaled"))
     )
     names = ("sinusoidal", "ALiBi")
-    encodings = [encoding_on(corpus, FIXED[name], sound=True) for name in names]
+    encodings = [corpus.build(FIXED[name], N_DIMS, "sound") for name in names]
     aligned = [one["alignment"].estimate for one in replicates_of(encodings, corpus.sound, errors=True)]
     verdict = Verdict.SCALE if scaled <= 1 < raw else Verdict.HOLDS if scaled > 1 else Verdict.FALSE
     because = (
@@ -182,9 +180,9 @@ def sinusoid_over_alibi(evidence: Evidence) -> Finding:
 def rope_near_sinusoid(evidence: Evidence) -> Finding:
     """Vary the reference vector that RoPE turns."""
     corpus = evidence.sst2
-    sinusoid = defined(stress_of(corpus, "sinusoidal").raw)
-    unit = defined(stress_of(corpus, "rope").raw) / sinusoid - 1
-    gaussian = [defined(stress_of(corpus, _GAUSSIAN, seed=s).raw) / sinusoid - 1 for s in evidence.inputs.seeds]
+    sinusoid = corpus.raw_stress("sinusoidal", N_DIMS)
+    unit = corpus.raw_stress("rope", N_DIMS) / sinusoid - 1
+    gaussian = [corpus.raw_stress(_GAUSSIAN, N_DIMS, s) / sinusoid - 1 for s in evidence.inputs.seeds]
     worst = max(map(abs, gaussian))
     verdict = Verdict.FALSE if abs(unit) > NEAR else Verdict.HOLDS if worst <= NEAR else Verdict.CONVENTION
     because = (
@@ -197,7 +195,7 @@ def rope_near_sinusoid(evidence: Evidence) -> Finding:
 def stress_exponential(evidence: Evidence) -> Finding:
     """Fit a power and an exponential to the sinusoid's stress by width."""
     subject = next(iter(evidence.inputs.corpora.values()), None) or evidence.inputs.synthetic[0]
-    stresses = [stress_of(subject, "sinusoidal", width) for width in WIDTHS]
+    stresses = [subject.stress("sinusoidal", width) for width in WIDTHS]
     raw, scaled = (np.array([defined(getattr(s, name)) for s in stresses]) for name in ("raw", "scaled"))
     widths = np.array(WIDTHS, np.float64)
     (slope, power), (_, exponential) = (_line(x, np.log(raw)) for x in (np.log(widths), widths))
@@ -260,7 +258,7 @@ def _given(evidence: Evidence) -> Sequence[Corpus]:
 
 def _fixed(corpus: Corpus, variant: str) -> dict[str, float]:
     """A stress of each encoding that knows nothing of the corpus, plug-in distances, by its name in the paper."""
-    return {name: defined(getattr(stress_of(corpus, spec), variant)) for name, spec in FIXED.items()}
+    return {name: defined(getattr(corpus.stress(spec, N_DIMS), variant)) for name, spec in FIXED.items()}
 
 
 def _mean(stresses: Sequence[Stress], variant: str) -> float:

@@ -12,13 +12,14 @@ from posgeom.models.initial import initial_query_key
 from posgeom.models.layers import layer_scores
 from posgeom.models.model import Model
 from posgeom.models.projection import ProjectionScores
-from posgeom.paper.inputs import N_DIMS, SST2, Corpus, defined, is_bert_base
+from posgeom.paper.inputs import N_DIMS, SST2, Corpus
+from posgeom.paper.result import defined
 from posgeom.scores.correlation import pearson
 from posgeom.scores.monotonicity import monotonicity
 from posgeom.scores.separation import minimum_separation
 from posgeom.theory.attention_lipschitz import attention_lipschitz
 from posgeom.theory.collapse import PROBLEMS, collapse_check
-from posgeom.theory.evidence import AbsentError, Evidence, encoding_on
+from posgeom.theory.evidence import AbsentError, Evidence
 from posgeom.theory.mean_embeddings import PairTest, mean_embedding_test, projected_embedding_test
 from posgeom.theory.necessity import necessity
 from posgeom.theory.separation import initial_separation
@@ -110,8 +111,7 @@ def violations_of_models(evidence: Evidence) -> Finding:
     rates |= {name: _violations(_positions(evidence, model)) for name, model in _models(evidence)}
     shown = ", ".join(f"{name} {100 * rate:.1f} %" for name, rate in rates.items())
     told = f"Violations of monotonicity: {shown}."
-    opened = evidence.inputs.model
-    if opened is None or not is_bert_base(opened):
+    if not evidence.is_bert_base:
         return Finding(Verdict.NOT_RUN, f"The numbers are of BERT-base: --model bert-base-uncased. {told}", rates)
     is_lower = rates["pretrained"] < rates["random"] - _CLOSE
     scratch = rates.get("scratch", rates["random"])
@@ -122,7 +122,7 @@ def violations_of_models(evidence: Evidence) -> Finding:
 def correlations(evidence: Evidence) -> Finding:
     """Correlate distances of MDS, and of the tables that were given, with the corpus's, and MDS of one axis."""
     corpus = evidence.sst2
-    encodings = {"MDS": encoding_on(corpus, "mds"), "MDS of rank 1": encoding_on(corpus, "mds:rank=1")}
+    encodings = {"MDS": corpus.build("mds", N_DIMS), "MDS of rank 1": corpus.build("mds:rank=1", N_DIMS)}
     encodings |= {name: _positions(evidence, model) for name, model in _models(evidence)}
     found = {
         name: pearson(upper_pairs(one.distances(corpus.paper.positions)), corpus.paper.distances.pairs)
@@ -237,5 +237,6 @@ def _layers(evidence: Evidence) -> tuple[list[ProjectionScores], list[Projection
 
 def _of_which(evidence: Evidence) -> str:
     opened = evidence.opened
-    n_layers = opened.stack().n_layers
-    return "" if is_bert_base(opened) else f" The model is {opened.model_type} of {n_layers} layers, not BERT-base."
+    if evidence.is_bert_base:
+        return ""
+    return f" The model is {opened.model_type} of {opened.stack().n_layers} layers, not BERT-base."

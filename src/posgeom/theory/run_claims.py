@@ -111,8 +111,8 @@ def low_rank_converges(evidence: Evidence) -> Finding:
         parts.append(f"rank {run['options']['rank']}: {first['alignment']:.3f} to {last['alignment']:.3f}")
         reached.append(last["alignment_high"] is not None and last["alignment_high"] >= 1)
     because = (
-        f"Alignment of learned low-rank positions with the corpus, from the first step to the last: {'; '.join(parts)}, "
-        "where P_MDS has about 1."
+        f"Alignment of learned low-rank positions with the corpus, first step to last: {'; '.join(parts)}, where P_MDS "
+        "has about 1."
     )
     if all(reached):
         return Finding(Verdict.HOLDS, because, {"runs": len(known)})
