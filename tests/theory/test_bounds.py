@@ -1,11 +1,12 @@
 """Inequalities of Appendix A: quantities against their definition, and breaches that are seen."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 import scipy
 
 from posgeom.errors import PosgeomError
-from posgeom.theory import bounds as module
 from posgeom.theory.bounds import (
     STATEMENTS,
     Statement,
@@ -16,6 +17,8 @@ from posgeom.theory.bounds import (
 )
 from posgeom.theory.verdict import Verdict
 from tests.theory.helpers import drifting, sampled
+
+MODULE = import_module("posgeom.theory.bounds")  # whose name in the package is that of the function
 
 
 @pytest.mark.parametrize(("n_tokens", "vocab_size"), [(4, 4), (50, 60), (300, 300)])
@@ -64,7 +67,7 @@ def test_a_constant_that_is_too_small_is_broken(name: str, monkeypatch: pytest.M
     room = max(one.tightness or 0 for one in bounds(counts).named(name))
     own = STATEMENTS[name]
     tighter = Statement(own.text, own.source, own.left, lambda sides: own.right(sides) * room * 0.99)
-    monkeypatch.setattr(module, "STATEMENTS", {**STATEMENTS, name: tighter})
+    monkeypatch.setattr(MODULE, "STATEMENTS", {**STATEMENTS, name: tighter})
     verdicts = [one.verdict for one in bounds(counts).named(name)]
     assert Verdict.FALSE in verdicts
 

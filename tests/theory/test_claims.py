@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,16 @@ from posgeom.estimation.metrics import METRICS
 from posgeom.paper.inputs import Inputs, open_inputs
 from posgeom.paper.measured import Measured
 from posgeom.scores.stress import Stress
-from posgeom.theory import bounds as bounds_module
-from posgeom.theory import kernel_claims, stationary_families
+from posgeom.theory import kernel_claims
 from posgeom.theory.bounds import STATEMENTS, Statement
 from posgeom.theory.claims import CLAIMS, ledger
 from posgeom.theory.evidence import Evidence
 from posgeom.theory.run_claims import read_run
+from posgeom.theory.stationary_families import FAMILIES, stationary_families
 from posgeom.theory.verdict import Finding, Verdict, plain
 from tests.models.raw import bert_tensors, save_bert
 
+BOUNDS = import_module("posgeom.theory.bounds")  # whose name in the package is that of the function
 WITHOUT_INPUT = {
     **dict.fromkeys((7, 17), Verdict.SCALE),
     **dict.fromkeys((9, 10, 11, 12, 14, 18, 23, 29, 30, 34, 36), Verdict.FALSE),
@@ -111,17 +113,17 @@ def test_verdicts_follow_the_numbers(nothing: Evidence, monkeypatch: pytest.Monk
     monkeypatch.setattr(kernel_claims, "INCREASING", "exp(-d^2)")
     assert verdicts(fresh, 29) == {29: Verdict.HOLDS}
     generous = Statement("KL <= 100 d", "", STATEMENTS["kl_above"].left, lambda s: np.full_like(s["d"], 1e9))
-    monkeypatch.setattr(bounds_module, "STATEMENTS", {**STATEMENTS, "kl_above": generous})
-    monkeypatch.setattr(bounds_module, "search_counterexample", lambda _: None)
+    monkeypatch.setattr(BOUNDS, "STATEMENTS", {**STATEMENTS, "kl_above": generous})
+    monkeypatch.setattr(BOUNDS, "search_counterexample", lambda _: None)
     assert verdicts(Evidence(nothing.inputs), 30) == {30: Verdict.HOLDS}
     wrong = Statement("d^2 <= KL / 2", "", STATEMENTS["kl_below"].left, lambda s: s["kl"] / 4)
-    monkeypatch.setattr(bounds_module, "STATEMENTS", {**STATEMENTS, "kl_below": wrong})
+    monkeypatch.setattr(BOUNDS, "STATEMENTS", {**STATEMENTS, "kl_below": wrong})
     assert verdicts(Evidence(nothing.inputs), 31) == {31: Verdict.FALSE}
 
 
 def test_families_decide_the_claims_on_stationarity(nothing: Evidence, monkeypatch: pytest.MonkeyPatch) -> None:
-    linear = {"linear": stationary_families.FAMILIES["linear"]}
-    check = stationary_families.stationary_families((32, 64), families=linear)
+    linear = {"linear": FAMILIES["linear"]}
+    check = stationary_families((32, 64), families=linear)
     evidence = Evidence(nothing.inputs)
     monkeypatch.setitem(evidence.__dict__, "families", check)
     assert verdicts(evidence, 13, 18) == {13: Verdict.FALSE, 18: Verdict.HOLDS}

@@ -192,7 +192,26 @@ def bounds(
 ) -> Bounds:
     """Check every inequality on random distributions, and on those of the positions of a corpus.
 
-    `embedding` has a row for each token of the vocabulary, shape (V, d); by default rows drawn at random.
+    Parameters
+    ----------
+    counts : PositionCounts, optional
+    embedding : ndarray of float, shape (V, d), optional
+        A row for each token of the vocabulary; by default rows drawn at random.
+    pseudo_count : float
+        Added to each count for KL and the ratio, which are infinite where a token is not seen.
+    floor : float
+        Least probability in the search for a counterexample.
+    seed : int
+
+    Returns
+    -------
+    Bounds
+        False where any inequality is broken; each of them has its own verdict.
+
+    Raises
+    ------
+    PosgeomError
+        When a number is out of range, or the embedding does not fit the counts.
     """
     if not pseudo_count > 0:
         raise PosgeomError(f"pseudo-count {pseudo_count}: expected a positive number, without which KL is infinite")

@@ -293,7 +293,25 @@ def chosen_claims(numbers: Sequence[int]) -> list[Claim]:
 
 
 def ledger(evidence: Evidence, numbers: Sequence[int] = ()) -> Ledger:
-    """Check claims; one that lacks something, or cannot be checked on what was given, is not run, and says why."""
+    """Check claims of the paper, each by a run.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Corpora, models and runs that were given.
+    numbers : sequence of int
+        Claims by number; by default all.
+
+    Returns
+    -------
+    Ledger
+        A claim that lacks something, or cannot be checked on what was given, is not run, and says why.
+
+    Raises
+    ------
+    PosgeomError
+        When there is no claim of a number.
+    """
     claims, inputs, progress = chosen_claims(numbers), evidence.inputs, evidence.inputs.progress
     options: dict[str, object] = {MODEL: inputs.model, SCRATCH: inputs.scratch, RUN: evidence.runs or None}
     options |= {f"--{key} PATH": corpus for key, corpus in inputs.corpora.items()}

@@ -73,7 +73,24 @@ class StressAndStrain(Check):
 
 
 def stress_and_strain(distances: DistanceMatrix, ranks: Sequence[int] = RANKS) -> StressAndStrain:
-    """Compare MDS with what lowers stress from there, on stress and on strain."""
+    """Compare MDS with what stress majorisation (SMACOF) comes to from there, on stress and on strain.
+
+    Parameters
+    ----------
+    distances : DistanceMatrix
+    ranks : sequence of int
+        Those below the rank of B are tried.
+
+    Returns
+    -------
+    StressAndStrain
+        On "classical MDS minimises stress": false where a lower stress is reached at any rank.
+
+    Raises
+    ------
+    GeometryError
+        When no rank is below that of B.
+    """
     solution, centred = classical_mds(distances), double_centre(distances.squared)
     rank = solution.spectrum.rank
     optima = []
@@ -162,7 +179,18 @@ class Isometry(Check):
 
 
 def isometry(rows: scipy.sparse.csr_array) -> Isometry:
-    """Compare the Hellinger distance between distributions, shape (n, V), with the geodesic of the Fisher metric."""
+    """Compare the Hellinger distance between distributions with the geodesic of the Fisher metric.
+
+    Parameters
+    ----------
+    rows : CSR array of float, shape (n, V)
+        One distribution a row.
+
+    Returns
+    -------
+    Isometry
+        On "an exact isometry into a flat space cannot be had": false where MDS reproduces the Hellinger distance.
+    """
     n = rows.shape[0]
     both = {name: METRICS[name].distances(rows) for name in ("hellinger", "fisher-rao")}
     matrices = {name: DistanceMatrix(d, np.arange(n), name, "given") for name, d in both.items()}

@@ -73,7 +73,21 @@ class MonotonicityCheck(Check):
 def monotonicity_check(
     geometry: Geometry, plugin: Geometry | None = None, encodings: Sequence[Encoding] = ()
 ) -> MonotonicityCheck:
-    """Count violations of a corpus and of encodings; the plug-in numbers may be of a geometry of another policy."""
+    """Count violations of monotonicity of a corpus, and of encodings.
+
+    Parameters
+    ----------
+    geometry : Geometry
+    plugin : Geometry, optional
+        Of the same corpus by another policy, for the plug-in numbers.
+    encodings : sequence of Encoding
+        Beside MDS of several ranks.
+
+    Returns
+    -------
+    MonotonicityCheck
+        Not testable on a corpus that is not monotone itself, as far as its interval tells; else decided by whole MDS.
+    """
     raw = (plugin or geometry).plugin
     sound = geometry if geometry.products is not None else None
     hypothesis = _violations("corpus", raw, sound, lambda d: d)

@@ -106,7 +106,29 @@ class Parametrisation(Check):
 def parametrisation(
     geometry: Geometry, plugin: Geometry | None = None, *, n_dims: int = 768, loss: float = DEFAULT_LOSS
 ) -> Parametrisation:
-    """Measure what every rank costs and gives; the plug-in numbers may be of a geometry of another policy."""
+    """Measure what every rank of MDS costs in parameters, and what it gives.
+
+    Parameters
+    ----------
+    geometry : Geometry
+        Cross-validated, for significance and alignment out of sample.
+    plugin : Geometry, optional
+        Of the same corpus by another policy, for the plug-in numbers: the paper's has empty positions uniform.
+    n_dims : int
+        Width d of a table.
+    loss : float
+        Alignment that the smallest rank may lose.
+
+    Returns
+    -------
+    Parametrisation
+        On "the rank of B is the intrinsic dimension": an artefact of noise where fewer axes are significant.
+
+    Raises
+    ------
+    PosgeomError
+        When `loss` is not between 0 and 1.
+    """
     if not 0 < loss < 1:
         raise PosgeomError(f"loss of alignment {loss}: expected a number between 0 and 1")
     raw = plugin or geometry

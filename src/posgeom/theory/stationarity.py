@@ -103,7 +103,20 @@ class Stationarity(Check):
 
 
 def stationarity(geometry: Geometry, *, n_dims: int = 768) -> Stationarity:
-    """Measure how far the geometry of a corpus is a function of the lag, and how near its axes are to sinusoids."""
+    """Measure how far the geometry of a corpus is a function of the lag, and how near its axes are to sinusoids.
+
+    Parameters
+    ----------
+    geometry : Geometry
+    n_dims : int
+        Width of the sinusoidal encoding whose amplitudes are compared with the spectrum of B.
+
+    Returns
+    -------
+    Stationarity
+        Holds where the 95 % interval of the share that the lag explains reaches 1, and is false where it does not. Not
+        testable where squared distances vary by no more than noise.
+    """
     positions, centred = geometry.positions, double_centre(geometry.distances.squared)
     plugin = {name: Estimate(value) for name, value in ratios_of(geometry.plugin.squared, positions).items()}
     sound = _sound_ratios(geometry)

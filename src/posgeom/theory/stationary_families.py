@@ -101,7 +101,22 @@ class StationaryFamilies(Check):
 def stationary_families(
     sizes: Sequence[int] = SIZES, *, n_dims: int = N_DIMS, families: Mapping[str, Family] = FAMILIES
 ) -> StationaryFamilies:
-    """Measure how near B of every family is to a circulant matrix, and its axes to sinusoids, as n grows."""
+    """Measure how near B of every family is to a circulant matrix, and its axes to sinusoids, as n grows.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Numbers of positions, two at least.
+    n_dims : int
+        Width of the sinusoidal encoding, and of the MDS beside it.
+    families : mapping of str to callable
+        From lags, an array of whole numbers, to squared distances.
+
+    Returns
+    -------
+    StationaryFamilies
+        Holds where every family comes near, under a convention where some do, and is false where none does.
+    """
     rows = tuple(_row(name, family, n, n_dims) for name, family in families.items() for n in sizes)
     rates = {}
     for name in families:
