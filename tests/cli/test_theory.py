@@ -72,3 +72,12 @@ def test_the_ledger_is_printed_and_written(tmp_path: Path) -> None:
     assert "`posgeom claims 25 --model MODEL --scratch MODEL`" in page
     printed = json.loads(posgeom("claims", 7, 9, 25, "--json", "--seeds", 2, cwd=tmp_path).stdout)
     assert printed == document
+
+
+@pytest.mark.slow
+def test_the_reproduction_has_the_claims_where_they_are_asked_for(tmp_path: Path) -> None:
+    done = posgeom("reproduce", "table2", "--claims", "--seeds", 2, "--out", "here", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Of 38 claims: " in done.stdout
+    assert len(json.loads((tmp_path / "here" / "reproduce.json").read_text())["claims"]["claims"]) == 38
+    assert "What the paper claims" in (tmp_path / "here" / "reproduce.html").read_text()

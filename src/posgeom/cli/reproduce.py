@@ -13,9 +13,12 @@ from posgeom.messages import shown
 from posgeom.paper.inputs import N_SEEDS, open_inputs
 from posgeom.paper.items import ITEMS, chosen_items, needs_of, reproduce
 from posgeom.report.charts.figure import can_draw
+from posgeom.report.claims import print_claims
 from posgeom.report.files import staged_directory
 from posgeom.report.reproduction import print_reproduction
 from posgeom.report.reproduction_files import write_reproduction
+from posgeom.theory.claims import ledger
+from posgeom.theory.evidence import Evidence
 
 EPILOG = """Examples:
 
@@ -77,6 +80,9 @@ def command(
     tokenizer: BertTokenizerOption = None,
     model: PretrainedOption = None,
     scratch: ScratchOption = None,
+    claims: Annotated[
+        bool, typer.Option("--claims", help="Check the paper's claims too, as `posgeom claims` does.")
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -113,16 +119,21 @@ def command(
             seed=seed,
             n_seeds=n_seeds,
             workers=workers,
-            wanted=needs_of(names),
+            wanted=needs_of(ITEMS if claims else names),
             progress=progress,
         )
         document = reproduce(names, inputs).to_dict()
+        if claims:
+            document["claims"] = ledger(Evidence(inputs, model)).to_dict()
         written = write_reproduction(document, stage, out or stage, progress=progress) if stage else []
     if as_json:
         typer.echo(json.dumps(document, indent=1, allow_nan=False))
         return
     console = stdout_console()
     print_reproduction(document, console)
+    if claims:
+        console.print()
+        print_claims(document["claims"], console)
     if out:
         console.print(f"written to {shown(out)}: {', '.join(written)}")
         if not can_draw():
