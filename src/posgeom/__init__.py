@@ -10,7 +10,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from posgeom.analysis import CONVENTIONS, DEFAULT_ENCODINGS, analyze
-from posgeom.corpus.documents import ReadOptions
 from posgeom.counts.bins import Bins
 from posgeom.counts.counting import count, count_texts
 from posgeom.counts.leaks import SharedShingles, shared_shingles
@@ -52,6 +51,7 @@ from posgeom.estimation.build import Geometry, geometry
 from posgeom.estimation.distance_matrix import DistanceMatrix
 from posgeom.estimation.mds import MDS, Spectrum, classical_mds
 from posgeom.estimation.metrics import METRICS, distribution_distances
+from posgeom.fitting import fit_encoding
 from posgeom.inference.comparison import Difference
 from posgeom.inference.depth_curve import DepthCurve, DepthPoint, depth_curve
 from posgeom.inference.jackknife import Estimate, Interval, jackknife
@@ -60,6 +60,7 @@ from posgeom.inference.null_corpora import OrderBeyondLengths, order_beyond_leng
 from posgeom.inference.scorecard import EncodingScores, Scorecard, score, scorecard
 from posgeom.inference.scoring import alignment, stress
 from posgeom.inference.significance import Axis, Significance, significance
+from posgeom.inference.token_effects import TokenEffect, TokenEffects, token_effects
 from posgeom.models.by_hand import ByHand
 from posgeom.models.family import Family
 from posgeom.models.inspection import Inspection, inspect_model
@@ -68,6 +69,7 @@ from posgeom.models.model import Model, open_model
 from posgeom.models.order import OrderSensitivity, order_sensitivity
 from posgeom.models.position_rows import positions_of_mask
 from posgeom.models.registry import register_family
+from posgeom.options import ReadOptions
 from posgeom.report.document import to_document
 from posgeom.report.files import save, save_counts
 from posgeom.report.tensors import export
@@ -143,6 +145,8 @@ __all__ = [
     "Significance",
     "Spectrum",
     "Stress",
+    "TokenEffect",
+    "TokenEffects",
     "Tokenizer",
     "TokenizerError",
     "TokenizerIdentity",
@@ -160,6 +164,7 @@ __all__ = [
     "effective_rank",
     "export",
     "fire",
+    "fit_encoding",
     "fourier",
     "geometry",
     "inspect_model",
@@ -200,5 +205,6 @@ __all__ = [
     "t5",
     "t5_buckets",
     "to_document",
+    "token_effects",
     "xpos",
 ]

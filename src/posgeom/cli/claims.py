@@ -57,7 +57,7 @@ def command(
         Path | None,
         typer.Option("--out", metavar="DIR", help="Write claims.json and claims.md there.", show_default=False),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print claims.json on stdout and nothing else.")] = False,
+    as_json: o.JsonOption = False,
     n_seeds: SeedsOption = N_SEEDS,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="First seed.")] = 0,
     workers: o.WorkersOption = None,

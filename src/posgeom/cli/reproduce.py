@@ -119,7 +119,7 @@ def command(
             seed=seed,
             n_seeds=n_seeds,
             workers=workers,
-            wanted=needs_of(ITEMS if claims else names),
+            wanted=needs_of(list(ITEMS) if claims else names),
             progress=progress,
         )
         document = reproduce(names, inputs).to_dict()

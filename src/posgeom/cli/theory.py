@@ -1,25 +1,25 @@
 """``posgeom theory``: the theorems of the paper, each checked by a command of its own."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from posgeom.analysis import CONVENTIONS, DEFAULT_N_DIMS
+from posgeom.analysis import CONVENTIONS, counts_of
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
-from posgeom.cli.stored import stored_counts
-from posgeom.counts.counting import DEFAULT_N_POSITIONS, count
+from posgeom.cli.stored import corpus_or_counts
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.encodings.registry import build_encoding
-from posgeom.errors import CorpusError
 from posgeom.estimation.build import Geometry, geometry
 from posgeom.inference.jackknife import Estimate
 from posgeom.messages import printable
+from posgeom.options import DEFAULT_N_DIMS, CountOptions, ReadOptions
 from posgeom.policies import LEVEL
 from posgeom.report.reproduction import UNDEFINED, number
 from posgeom.report.table import print_paragraph
@@ -39,7 +39,6 @@ app = typer.Typer(
 
 SeedOption = Annotated[int, typer.Option("--seed", metavar="S", help="Seed of whatever is random.")]
 DimsOption = Annotated[int, typer.Option("-d", "--n-dims", metavar="DIMS", help="Width d of encodings that have one.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")]
 
 
 _WIDEST = 24
@@ -60,51 +59,51 @@ def _epilog(name: str) -> str:
     return f"Example:\n\n{EPILOGS[name]}"
 
 
+_counting = o.takes(ReadOptions, CountOptions)
+
+
 @app.command("stationarity", epilog=_epilog("stationarity"))
+@_counting
 def stationarity_command(
-    context: typer.Context,
     corpus: o.CorpusArgument = None,
     tokenizer: o.TokenizerOption = None,
-    n_positions: o.PositionsOption = DEFAULT_N_POSITIONS,
     counts: o.CountsOption = None,
     n_dims: DimsOption = DEFAULT_N_DIMS,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
+    as_json: o.JsonOption = False,
+    **options: Any,
 ) -> None:
     """Section 5.4: is distance a function of the lag, and are the axes sinusoids? Without a corpus: known families."""
     if not corpus and not counts:
         show(stationary_families(), as_json=as_json)
         return
-    shape = _sound(corpus_counts(context, corpus, tokenizer, n_positions, counts), seed)
+    shape = _sound(corpus_counts(corpus, tokenizer, counts, options), options)
     show(stationarity(shape, n_dims=n_dims), as_json=as_json)
 
 
 @app.command("parametrisation", epilog=_epilog("parametrisation"))
+@_counting
 def parametrisation_command(
-    context: typer.Context,
     corpus: o.CorpusArgument = None,
     tokenizer: o.TokenizerOption = None,
-    n_positions: o.PositionsOption = DEFAULT_N_POSITIONS,
     counts: o.CountsOption = None,
     n_dims: DimsOption = DEFAULT_N_DIMS,
     loss: Annotated[
         float, typer.Option("--loss", metavar="L", help="Alignment that the smallest rank may lose.")
     ] = DEFAULT_LOSS,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
+    as_json: o.JsonOption = False,
+    **options: Any,
 ) -> None:
     """Remark 8: rank, stress, alignment out of sample and parameters of every rank of MDS."""
-    counted = corpus_counts(context, corpus, tokenizer, n_positions, counts)
-    check = parametrisation(_sound(counted, seed), _paper(counted, seed), n_dims=n_dims, loss=loss)
+    counted = corpus_counts(corpus, tokenizer, counts, options)
+    check = parametrisation(_sound(counted, options), _paper(counted, options), n_dims=n_dims, loss=loss)
     show(check, as_json=as_json)
 
 
 @app.command("bounds", epilog=_epilog("bounds"))
+@_counting
 def bounds_command(
-    context: typer.Context,
     corpus: o.CorpusArgument = None,
     tokenizer: o.TokenizerOption = None,
-    n_positions: o.PositionsOption = DEFAULT_N_POSITIONS,
     counts: o.CountsOption = None,
     pseudo_count: Annotated[
         float, typer.Option("--pseudo-count", metavar="A", help="Added to each count for the KL divergence.")
@@ -112,20 +111,19 @@ def bounds_command(
     floor: Annotated[
         float, typer.Option("--floor", metavar="P", help="Least probability in the search for counterexamples.")
     ] = FLOOR,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
+    as_json: o.JsonOption = False,
+    **options: Any,
 ) -> None:
     """Appendix A: inequalities between KL, total variation, Hellinger and mean embeddings, both sides of each."""
-    counted = corpus_counts(context, corpus, tokenizer, n_positions, counts) if corpus or counts else None
-    show(bounds(counted, pseudo_count=pseudo_count, floor=floor, seed=seed), as_json=as_json)
+    counted = corpus_counts(corpus, tokenizer, counts, options) if corpus or counts else None
+    show(bounds(counted, pseudo_count=pseudo_count, floor=floor, seed=seed_of(options)), as_json=as_json)
 
 
 @app.command("monotonicity", epilog=_epilog("monotonicity"))
+@_counting
 def monotonicity_command(
-    context: typer.Context,
     corpus: o.CorpusArgument = None,
     tokenizer: o.TokenizerOption = None,
-    n_positions: o.PositionsOption = DEFAULT_N_POSITIONS,
     counts: o.CountsOption = None,
     encoding: Annotated[
         list[str] | None,
@@ -134,68 +132,63 @@ def monotonicity_command(
         ),
     ] = None,
     n_dims: DimsOption = DEFAULT_N_DIMS,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
+    as_json: o.JsonOption = False,
+    **options: Any,
 ) -> None:
     """Conjecture 5: violations of monotonicity of the corpus (its hypothesis) and of encodings (its conclusion)."""
-    counted = corpus_counts(context, corpus, tokenizer, n_positions, counts)
-    shape = _sound(counted, seed)
+    counted = corpus_counts(corpus, tokenizer, counts, options)
+    shape, seed = _sound(counted, options), seed_of(options)
     given = [
         build_encoding(spec, n_positions=counted.n_positions, n_dims=n_dims, geometry=shape, seed=seed)
         for spec in encoding or ()
     ]
-    show(monotonicity_check(shape, _paper(counted, seed), given), as_json=as_json)
+    show(monotonicity_check(shape, _paper(counted, options), given), as_json=as_json)
 
 
 @app.command("mds", epilog=_epilog("mds"))
+@_counting
 def mds_command(
-    context: typer.Context,
     corpus: o.CorpusArgument = None,
     tokenizer: o.TokenizerOption = None,
-    n_positions: o.PositionsOption = DEFAULT_N_POSITIONS,
     counts: o.CountsOption = None,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
+    as_json: o.JsonOption = False,
+    **options: Any,
 ) -> None:
     """Proposition 6: does classical MDS minimise stress, or strain? Without a corpus: the paper's synthetic one."""
-    is_given = corpus or counts
-    counted = (
-        corpus_counts(context, corpus, tokenizer, n_positions, counts) if is_given else synthetic(seed=seed).counts
-    )
-    show(stress_and_strain(_paper(counted, seed).plugin), as_json=as_json)
+    if corpus or counts:
+        counted = corpus_counts(corpus, tokenizer, counts, options)
+    else:
+        counted = synthetic(seed=seed_of(options)).counts
+    show(stress_and_strain(_paper(counted, options).plugin), as_json=as_json)
 
 
 @app.command("isometry", epilog=_epilog("isometry"))
-def isometry_command(seed: SeedOption = 0, as_json: JsonOption = False) -> None:
+def isometry_command(seed: SeedOption = 0, as_json: o.JsonOption = False) -> None:
     """Section 5.2: are distances between random distributions Euclidean? Hellinger and Fisher-Rao."""
     show(isometry(random_rows(seed)), as_json=as_json)
 
 
-def _sound(counts: PositionCounts, seed: int) -> Geometry:
-    with progress_bars(quiet=False) as progress:
-        return geometry(counts, seed=seed, progress=progress, **CONVENTIONS["sound"])
-
-
-def _paper(counts: PositionCounts, seed: int) -> Geometry:
-    return geometry(counts, seed=seed, **CONVENTIONS["paper"])
+def seed_of(options: Mapping[str, Any]) -> int:
+    """The seed among the options of counting."""
+    return int(options.get("seed", 0))
 
 
 def corpus_counts(
-    context: typer.Context,
-    corpus: list[str] | None,
-    tokenizer: str | None,
-    n_positions: int,
-    counts: list[Path] | None,
+    corpus: list[str] | None, tokenizer: str | None, counts: list[Path] | None, options: Mapping[str, Any]
 ) -> PositionCounts:
     """Counts of a corpus, or those that were made before."""
-    if counts and corpus:
-        raise CorpusError("got both a corpus and --counts: expected one of them")
-    if counts:
-        return stored_counts(context, counts)
-    if not corpus:
-        raise CorpusError("no corpus: name files, a glob, a directory or - (standard input), or give --counts FILE")
+    source = corpus_or_counts(corpus, counts)
     with progress_bars(quiet=False) as progress:
-        return count(corpus, tokenizer, n_positions=n_positions, progress=progress)
+        return counts_of(source, tokenizer, options, progress)
+
+
+def _sound(counts: PositionCounts, options: Mapping[str, Any]) -> Geometry:
+    with progress_bars(quiet=False) as progress:
+        return geometry(counts, seed=seed_of(options), progress=progress, **CONVENTIONS["sound"])
+
+
+def _paper(counts: PositionCounts, options: Mapping[str, Any]) -> Geometry:
+    return geometry(counts, seed=seed_of(options), **CONVENTIONS["paper"])
 
 
 def show(check: Check, *, as_json: bool) -> None:

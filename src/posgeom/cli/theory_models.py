@@ -1,18 +1,18 @@
 """The commands of ``posgeom theory`` that run a model, or the kernel regime of Appendix A."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
 from posgeom.cli import options as o
 from posgeom.cli.inspect import ModelArgument
-from posgeom.cli.theory import JsonOption, SeedOption, corpus_counts, show
-from posgeom.corpus.documents import ReadOptions
+from posgeom.cli.theory import SeedOption, corpus_counts, seed_of, show
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import resolve_sources
-from posgeom.counts.counting import DEFAULT_N_POSITIONS
 from posgeom.errors import PosgeomError
 from posgeom.estimation.build import geometry
+from posgeom.options import CountOptions, ReadOptions
 from posgeom.seeds import make_rng
 from posgeom.theory.collapse import collapse_checks
 from posgeom.theory.kernel_regime import ntk
@@ -38,43 +38,41 @@ def necessity_command(
     n_tokens: Annotated[int, typer.Option("-n", "--n-tokens", metavar="N", help="Length of the sequence.")] = 32,
     permutations: Annotated[int, typer.Option("--permutations", metavar="K", help="Random permutations.")] = 16,
     seed: SeedOption = 0,
-    as_json: JsonOption = False,
+    as_json: o.JsonOption = False,
 ) -> None:
     """Theorem 1: whether a model without its encoding permutes its output as its input is permuted."""
     check = necessity(model, encoding=encoding, text=text, n_tokens=n_tokens, n_permutations=permutations, seed=seed)
     show(check, as_json=as_json)
 
 
+@o.takes(ReadOptions, CountOptions)
 def separation_command(
-    context: typer.Context,
     model: Annotated[
         str | None, typer.Argument(metavar="[MODEL]", help="A model directory or a hub name.", show_default=False)
     ] = None,
     corpus: o.CorpusArgument = None,
-    n_positions: o.PositionsOption = DEFAULT_N_POSITIONS,
     counts: o.CountsOption = None,
     examples: Annotated[
         int, typer.Option("--examples", metavar="K", help="Random documents whose tokens are swapped (H2).")
     ] = 128,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
+    as_json: o.JsonOption = False,
+    **options: Any,
 ) -> None:
     """Theorem 4: H1, H2 and H3 for each pair of positions. Without a model: problems where one is made to fail."""
     if model is None:
-        show(collapse_checks(seed=seed), as_json=as_json)
+        show(collapse_checks(seed=seed_of(options)), as_json=as_json)
         return
     if examples < 2:
         raise PosgeomError(f"--examples {examples}: expected at least 2")
-    counted = corpus_counts(context, corpus, model, n_positions, counts)
-    texts = _sampled(corpus, examples, seed) if corpus else []
-    show(separation_of_model(model, counted, texts, seed=seed), as_json=as_json)
+    counted = corpus_counts(corpus, model, counts, options)
+    texts = _sampled(corpus, examples, options) if corpus else []
+    show(separation_of_model(model, counted, texts, seed=seed_of(options)), as_json=as_json)
 
 
+@o.takes(ReadOptions, CountOptions)
 def ntk_command(
-    context: typer.Context,
     corpus: o.CorpusArgument = None,
     tokenizer: o.TokenizerOption = None,
-    n_positions: o.PositionsOption = DEFAULT_N_POSITIONS,
     counts: o.CountsOption = None,
     kernel: Annotated[
         str, typer.Option("--kernel", metavar="F", help=f"f of the distance: {', '.join(KERNELS)}.")
@@ -86,27 +84,29 @@ def ntk_command(
         ),
     ] = None,
     examples: Annotated[int, typer.Option("--examples", metavar="K", help="Random documents, with --model.")] = 64,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
+    as_json: o.JsonOption = False,
+    **options: Any,
 ) -> None:
     """Appendix A: alpha = f(d_H) of a corpus's plug-in distances, the flow, its fixed point, and counterexamples."""
     if model is not None:
         if not corpus:
             raise PosgeomError("--model runs the model on documents: name a corpus, and leave --counts out")
-        counted = corpus_counts(context, corpus, tokenizer or model, n_positions, counts)
-        show(kernel_of_model(model, counted, _sampled(corpus, examples, seed), seed=seed), as_json=as_json)
+        counted = corpus_counts(corpus, tokenizer or model, counts, options)
+        show(
+            kernel_of_model(model, counted, _sampled(corpus, examples, options), seed=seed_of(options)), as_json=as_json
+        )
         return
-    counted = corpus_counts(context, corpus, tokenizer, n_positions, counts)
-    distances = geometry(counted, estimator="plugin", seed=seed).plugin.values
-    show(ntk(distances, kernel, seed=seed), as_json=as_json)
+    counted = corpus_counts(corpus, tokenizer, counts, options)
+    distances = geometry(counted, estimator="plugin", seed=seed_of(options)).plugin.values
+    show(ntk(distances, kernel, seed=seed_of(options)), as_json=as_json)
 
 
-def _sampled(corpus: list[str], size: int, seed: int) -> list[str]:
+def _sampled(corpus: list[str], size: int, options: Mapping[str, Any]) -> list[str]:
     """A random sample of the documents of a corpus, each as likely as any other (reservoir sampling)."""
-    options, rng = ReadOptions(), make_rng(seed)
+    read, rng = options.get("options") or ReadOptions(), make_rng(seed_of(options))
     kept: list[str] = []
     n_seen = 0
-    for batch in read_sources(resolve_sources(corpus, options), options):
+    for batch in read_sources(resolve_sources(corpus, read), read):
         for text in batch.texts:
             n_seen += 1
             if len(kept) < size:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from posgeom.encodings.base import Encoding, LagEncoding
 from posgeom.encodings.bias import Bias
 from posgeom.encodings.bias_encoding import BiasEncoding
-from posgeom.encodings.checks import check_choice, check_head, check_heads, check_n_positions
+from posgeom.encodings.checks import check_choice, check_head, check_heads, check_n_positions, check_positive
 from posgeom.encodings.documentation import documented
 from posgeom.errors import EncodingError
 
@@ -53,6 +53,7 @@ def alibi(
     head: int | None = None,
     causal: bool = False,
     max_bias: float = 8.0,
+    scale: float = 1.0,
 ) -> Encoding:
     """The geometry of ALiBi's bias -m |i - j|, by one of four named routes.
 
@@ -71,10 +72,13 @@ def alibi(
         One head, from 0. By default all of them side by side: squared distances add.
     max_bias : float
         Exponent of the smallest slope, 2^-max_bias.
+    scale : float
+        What slopes are multiplied by; Falcon has 1 / sqrt(head_dim).
     """
     check_choice("alibi form", form, ("zscore", "linear", "kernel", "mds"))
     check_n_positions("alibi", n_positions)
-    slopes = alibi_slopes(heads, max_bias=max_bias)
+    check_positive("alibi scale", scale)
+    slopes = scale * alibi_slopes(heads, max_bias=max_bias)
     check_head("alibi", head, heads)
     if head is not None:
         slopes = slopes[[head]]

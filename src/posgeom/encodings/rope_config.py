@@ -148,7 +148,7 @@ def read_rope_layers(config: Mapping[str, Any] | str | Path) -> tuple[LayerPosit
         raise EncodingError(f"{shown(config)} holds {type(values).__name__}: expected a model config, an object")
     values = _text_part(values)
     kind = values.get("model_type")
-    if kind is not None and kind not in FAMILIES:
+    if kind is not None and (not isinstance(kind, str) or kind not in FAMILIES):
         raise EncodingError(
             f"config has model_type {shown(kind, 60)}, whose rotary defaults are not known: leave model_type out to "
             "read its rotary keys as they stand"

@@ -14,6 +14,7 @@ from posgeom.report.charts.depth import depth_figure
 from posgeom.report.charts.figure import Figure, Row
 from posgeom.report.charts.lag import lag_figure
 from posgeom.report.charts.layers import layers_figure
+from posgeom.report.charts.logo import logo_figure
 from posgeom.report.charts.matrix import matrix_figure
 from posgeom.report.charts.mds_map import map_figure
 from posgeom.report.charts.scorecard import scorecard_figure
@@ -153,6 +154,28 @@ def _map(run: Run) -> Figure | None:
     return map_figure(rows, shares=shares, caption=caption)
 
 
+def _logo(run: Run) -> Figure | None:
+    stored = None if run.charts is None else run.charts.get("logo")
+    if stored is None or not any(map(any, stored["bits"])):
+        return None
+    rows = []
+    for n, position in enumerate(stored["positions"]):
+        column = sorted((bits[n], name) for name, bits in zip(stored["tokens"], stored["bits"], strict=True))
+        height, base = sum(bits for bits, _ in column), 0.0
+        for bits, name in column:
+            share = bits / height if height else None
+            rows.append(
+                {"position": position, "token": name, "bits": bits, "share": share, "base": base, "top": base + bits}
+            )
+            base += bits
+    return logo_figure(
+        rows,
+        caption=f"What each position says beyond the frequencies of all positions together ({len(stored['tokens'])} "
+        "tokens), in bits, less what a sample of its size says by chance. Each token has its share of it, the most "
+        "frequent on top.",
+    )
+
+
 def _depth(run: Run) -> Figure | None:
     if (scores := run.scores) is None:
         return None
@@ -213,6 +236,7 @@ KINDS: Mapping[str, Callable[[Run], Figure | None]] = MappingProxyType(
         "lag": _lag,
         "spectrum": _spectrum,
         "map": _map,
+        "logo": _logo,
         "depth": _depth,
         "density": _density,
         "violations": violations,

@@ -107,19 +107,7 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
 
 @dataclass(frozen=True, kw_only=True)
 class Inequality(Check):
-    """An inequality on all the pairs that were tried.
-
-    Attributes
-    ----------
-    name, statement, source : str
-    sample : {"random", "corpus"}
-        Whose distributions.
-    n_pairs, violations : int
-    tightness : float or None
-        The largest left side over right side, among those where the right side is not 0; above 1 it is violated.
-    left, right : float or None
-        Both sides where that is.
-    """
+    """An inequality on the pairs of a sample: `tightness` is the largest left over right side."""
 
     name: str
     statement: str
@@ -134,13 +122,7 @@ class Inequality(Check):
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """Two distributions and both sides of KL <= 2 sqrt 2 d.
-
-    Attributes
-    ----------
-    mu, nu : tuple of float
-    kl, bound : float
-    """
+    """Two distributions, and both sides of KL <= 2 sqrt 2 d."""
 
     mu: tuple[float, ...]
     nu: tuple[float, ...]
@@ -150,16 +132,7 @@ class Counterexample:
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds(Check):
-    """Every inequality, on random distributions and on those of a corpus where there is one.
-
-    Attributes
-    ----------
-    inequalities : tuple of Inequality
-    counterexample : Counterexample or None
-        What a search over distributions of two tokens came to for KL <= 2 sqrt 2 d; None where no pair breaks it.
-    floor, pseudo_count : float
-        Least probability in that search, and what is added to each count of a corpus for KL.
-    """
+    """Every inequality on each sample, and the counterexample to KL <= 2 sqrt 2 d; None where no pair breaks it."""
 
     headers: ClassVar[tuple[str, ...]] = (
         *("statement", "source", "sample", "pairs", "broken", "largest left / right", "left", "right"),

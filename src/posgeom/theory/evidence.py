@@ -34,17 +34,7 @@ _TABLES = (
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What was given, and checks that are made once.
-
-    Attributes
-    ----------
-    inputs : Inputs
-        Corpora and models, as for the paper's tables.
-    model : str or None
-        Name or place of the model, for what runs it.
-    runs : tuple of mapping
-        Documents of finished training runs.
-    """
+    """Corpora, models and documents of training runs that were given, and checks that are made once."""
 
     inputs: Inputs = field(default_factory=Inputs)
     model: str | None = None

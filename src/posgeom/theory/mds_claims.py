@@ -27,16 +27,7 @@ _N_TOKENS, _N_RANDOM = 3, 24
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """MDS of one rank, and the points that stress majorisation comes to from there.
-
-    Attributes
-    ----------
-    rank : int
-    mds_stress, smacof_stress : float
-        Raw stress.
-    mds_strain, smacof_strain : float
-        |X X' - B|^2 / |B|^2, at the best scale of X.
-    """
+    """Raw stress and strain of MDS of one rank, and of the points that stress majorisation comes to from there."""
 
     rank: int
     mds_stress: float
@@ -47,18 +38,7 @@ class Optimum:
 
 @dataclass(frozen=True, kw_only=True)
 class StressAndStrain(Check):
-    """Whether classical MDS minimises stress, as it minimises strain.
-
-    Attributes
-    ----------
-    optima : tuple of Optimum
-    rank : int
-        Of B.
-    stress_at_rank : float
-        Raw stress of MDS of this rank.
-    lowest_strain : bool
-        Whether MDS has the lower strain at every rank.
-    """
+    """Whether MDS minimises stress; `lowest_strain` says whether it has the lower strain at every rank."""
 
     headers: ClassVar[tuple[str, ...]] = ("rank", "stress, MDS", "stress, SMACOF", "strain, MDS", "strain, SMACOF")
 
@@ -152,20 +132,9 @@ def _strain(points: NDArray[np.float64], centred: NDArray[np.float64]) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Isometry(Check):
-    """Whether distances between distributions are Euclidean: for the Hellinger distance, and the Fisher-Rao geodesic.
+    """Whether distances between distributions are Euclidean: Hellinger's, and the geodesic of the Fisher metric.
 
-    Attributes
-    ----------
-    n, rank : int
-        Distributions, and rank of B for the Hellinger distance.
-    hellinger_smallest, fisher_rao_smallest : float
-        Smallest eigenvalue of B, as a share of the largest.
-    hellinger_stress : float
-        Raw stress of MDS of the rank of B, the Hellinger distance.
-    fisher_rao_stress : float
-        Raw stress of MDS on all the axes there are, the Fisher-Rao geodesic.
-    smallest_ratio, largest_ratio : float
-        Of the geodesic to the Hellinger distance, which would be constant if that were a geodesic distance.
+    Smallest eigenvalues of B are shares of the largest; ratios are of the geodesic to the Hellinger distance.
     """
 
     n: int

@@ -24,17 +24,9 @@ RANKS = (1, 2, 4, 8, None)
 
 @dataclass(frozen=True, slots=True)
 class Violations:
-    """Violations of one geometry.
+    """Shares of the triples that violate and that tie, of plug-in distances and of cross-validated ones.
 
-    Attributes
-    ----------
-    name : str
-    plugin, plugin_ties : float or None
-        Share of the triples that violate, and that tie, of plug-in distances, or of what is fitted to these.
-    sound : Estimate
-    sound_ties : float or None
-        The same of cross-validated distances; without a value for a plug-in geometry. Noise pulls a share of violations
-        towards a half, and the interval holds no correction of that.
+    Noise pulls a share of violations towards a half, and its interval holds no correction of that.
     """
 
     name: str
@@ -46,17 +38,7 @@ class Violations:
 
 @dataclass(frozen=True, kw_only=True)
 class MonotonicityCheck(Check):
-    """Hypothesis and conclusion of Conjecture 5.
-
-    Attributes
-    ----------
-    hypothesis : Violations
-        Of the corpus's distances.
-    conclusions : tuple of Violations
-        Of MDS at several ranks, the whole of it last but for encodings that were given.
-    plugin_triples, triples : int
-        Triples of the positions of each geometry.
-    """
+    """Hypothesis and conclusion of Conjecture 5: the corpus, and MDS of several ranks and what was given."""
 
     headers: ClassVar[tuple[str, ...]] = ("geometry", "plug-in", "ties", "cross-validated", "ties, cross-validated")
 

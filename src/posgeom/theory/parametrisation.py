@@ -28,19 +28,7 @@ _SHOWN = (1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512)
 
 @dataclass(frozen=True, slots=True)
 class RankRow:
-    """One rank r.
-
-    Attributes
-    ----------
-    rank, parameters : int
-        r and r (n + d).
-    stress : Stress
-        Of MDS of the plug-in distances, against these.
-    plugin : float
-        Alignment of the same.
-    held_out : Estimate
-        Alignment of MDS of one half of the corpus with the other; without a value where it is undefined.
-    """
+    """One rank: r (n + d), stress and alignment of MDS of plug-in distances, and alignment of halves of the corpus."""
 
     rank: int
     parameters: int
@@ -51,25 +39,11 @@ class RankRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Parametrisation(Check):
-    """What each rank costs, and what it gives.
+    """What each rank costs and gives, for every rank up to that of the plug-in geometry.
 
-    Attributes
-    ----------
-    n_positions, n_dims, full : int
-        n, d, and the n d parameters of a full table.
-    ranks : tuple of RankRow
-        Every rank up to that of the plug-in geometry.
-    plugin_rank : int or None
-        The paper's: rank of B for the plug-in distances, empty positions uniform.
-    significant_rank : int or None
-        Axes that are more than noise; None where there are too few folds to tell.
-    loss : float
-    smallest_plugin, smallest : int or None
-        The smallest rank whose alignment falls short by at most `loss`: on plug-in distances of 1, and out of sample
-        of the best rank; None where that is undefined.
-    alibi : Estimate
-    alibi_plugin : float or None
-        Alignment of ALiBi's line, which has rank one, to be read beside that of rank one here.
+    `full` is n d; `plugin_rank` the paper's rank of B; `significant_rank` is None with too few folds to tell.
+    `smallest` and `smallest_plugin` are the smallest ranks whose alignment falls short by at most `loss`: out of sample
+    of the best rank, and on plug-in distances of 1. `alibi` is the alignment of ALiBi's line, which has rank one.
     """
 
     headers: ClassVar[tuple[str, ...]] = (

@@ -34,17 +34,10 @@ RATIOS = ("share of the lag", "B, Toeplitz", "B, circulant", "-D^2/2, Toeplitz",
 class SinusoidalAxes:
     """How near leading eigenvectors of B are to sinusoids.
 
-    Attributes
-    ----------
-    fit : ndarray of float, shape (k,)
-        Share of each eigenvector that the best a cos(w i) + b sin(w i) + c of half a period or more explains.
-    frequencies : ndarray of float, shape (k,)
-        Its w, in periods over all positions: Fourier's are whole numbers.
-    overlap : float
-        Mean squared cosine of the principal angles between the eigenvectors and as many of Fourier's sines and cosines,
-        those on which B has most inertia.
-    largest_angle : float
-        The largest of these angles, in degrees.
+    `fit` is the share of each that the best a cos(w i) + b sin(w i) + c of half a period or more explains, and
+    `frequencies` its w in periods over all positions, where Fourier's are whole numbers; shapes (k,). `overlap` is the
+    mean squared cosine of the principal angles with as many of Fourier's sines and cosines, those on which B has most
+    inertia, and `largest_angle` the largest of these, in degrees.
     """
 
     fit: NDArray[np.float64]
@@ -57,18 +50,10 @@ class SinusoidalAxes:
 class Stationarity(Check):
     """Whether distance is a function of the lag.
 
-    Attributes
-    ----------
-    plugin, sound : mapping of str to Estimate
-        Share of the variance of squared distances that the lag explains, and the residuals of B and -D^2/2 from the
-        nearest Toeplitz and circulant matrix, as shares of their squared norms. `sound` is empty without folds.
-    n_positions, depth : int
-        Positions used, and sequences of each in a part of the corpus; None where nothing was rarefied.
-    axes : SinusoidalAxes
-    profile, sinusoid_profile : ndarray of float, shape (m // 2,)
-        Share of the inertia of B, and of Vaswani's sinusoid, at each of Fourier's frequencies.
-    profile_distance : float
-        Half the sum of their absolute differences: 0 for equal amplitudes, 1 for disjoint frequencies.
+    `plugin` and `sound` have what `RATIOS` names: the share of the variance of squared distances that the lag explains,
+    and residuals from the nearest Toeplitz and circulant matrix, as shares of the squared norm. `profile` and
+    `sinusoid_profile` are shares of the inertia at Fourier's frequencies, shape (m // 2,), of B and of Vaswani's
+    encoding, and `profile_distance` half the sum of their absolute differences.
     """
 
     headers: ClassVar[tuple[str, ...]] = ("quantity", "plug-in", "cross-validated")

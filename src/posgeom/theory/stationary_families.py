@@ -40,20 +40,9 @@ _BOUNDED = tuple(FAMILIES)[:2]
 class FamilyRow:
     """A family at one number of positions.
 
-    Attributes
-    ----------
-    family : str
-    n_positions : int
-    toeplitz, circulant : float
-        Residual of B from the nearest such matrix, as a share of |B|^2.
-    fit, overlap : float
-        The worst fit of the leading eigenvectors by sinusoids of any frequency, and overlap with Fourier's.
-    first_axis : float
-        Share of the inertia on the first axis.
-    sinusoid, mds : float
-        Alignment of Vaswani's sinusoid, and of MDS of the same width.
-    sinusoid_stress, mds_stress : float
-        Scaled stress of both.
+    Residuals of B from the nearest Toeplitz and circulant matrix; the worst fit of leading eigenvectors by sinusoids,
+    and overlap with Fourier's; share of the inertia on the first axis; alignment and scaled stress of Vaswani's
+    sinusoid and of MDS of the same width.
     """
 
     family: str
@@ -71,14 +60,7 @@ class FamilyRow:
 
 @dataclass(frozen=True, kw_only=True)
 class StationaryFamilies(Check):
-    """Families of growing size, and how fast B comes near a circulant matrix.
-
-    Attributes
-    ----------
-    families : tuple of FamilyRow
-    rates : dict of str to float
-        By family, the exponent of n that the circulant residual of B follows: the slope of its logarithm.
-    """
+    """Families of growing size, and the exponent of n that the circulant residual of B follows in each."""
 
     headers: ClassVar[tuple[str, ...]] = (
         *("family", "n", "Toeplitz", "circulant", "fit", "overlap", "axis 1"),

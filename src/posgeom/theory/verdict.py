@@ -49,14 +49,7 @@ Cell = str | int | float | Estimate | None
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """What a check comes to; each check adds its numbers.
-
-    Attributes
-    ----------
-    verdict : Verdict
-    because : str
-        One plain sentence, with the numbers that decided.
-    """
+    """What a check comes to; each check adds its numbers. `because` is one plain sentence with those that decided."""
 
     headers: ClassVar[tuple[str, ...]] = ("quantity", "value")
 
@@ -75,15 +68,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a claim comes to: of one check, or of several.
-
-    Attributes
-    ----------
-    verdict : Verdict
-    because : str
-    numbers : mapping of str to anything that `plain` knows
-        Those that decided, by name.
-    """
+    """What a claim comes to, of one check or of several, with the numbers that decided, by name."""
 
     verdict: Verdict
     because: str
