@@ -28,19 +28,7 @@ _SLACK = 1e-9
 class AttentionLipschitz(Check):
     """Lemma 16 on the distributions of a corpus, over all heads of a layer.
 
-    Attributes
-    ----------
-    measured : float
-        sup |a_i - a_k|_1 / d_H over heads and pairs of different distributions.
-    sharp : float
-        L_A from the keys that there are.
-    by_norms : float
-        L_A from norms of weights and the longest embedding.
-    with_vocabulary : float
-        `by_norms` with sqrt(2V) for 2.
-    n_violations : int
-        Pairs of any head beyond the sharp constant of their head.
-    n_pairs, n_heads : int
+    The largest over heads of the measured constant and of its bounds; `n_violations` counts pairs beyond their head's.
     """
 
     measured: float

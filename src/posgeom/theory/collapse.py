@@ -35,15 +35,8 @@ _PAIRS = tuple(combinations(range(N_POSITIONS), 2))
 class Problem:
     """A corpus, a task and the M of attention.
 
-    Attributes
-    ----------
-    what : str
-    weights : ndarray of float, shape (2^n,)
-        Probability of each sequence of two tokens.
-    label : ndarray of float or None, shape (2^n,)
-        Probability of label 1; None where a masked token is predicted from the others.
-    m_sees : {"everything", "nothing", "no tokens"}
-        What M makes a difference of: all directions, none, or those in which tokens do not differ.
+    `weights` are probabilities of sequences, `label` that of label 1 (None where a masked token is predicted); `m_sees`
+    is "everything", "nothing", or "no tokens".
     """
 
     what: str
@@ -86,19 +79,8 @@ PROBLEMS: Mapping[str, Problem] = MappingProxyType(
 class CollapseCheck(Check):
     """What became of the rows of P.
 
-    Attributes
-    ----------
-    problem, what : str
-    h1, h2, h3 : float
-        The least |e_i - e_j|, rise in expected loss from a swap, and |M (e_i - e_j)| over pairs of positions.
-    fails : tuple of str
-        Hypotheses that fail for some pair.
-    start, end : float
-        Minimum separation of P before and after training.
-    loss : float
-        Expected cross-entropy at the end.
-    collapsed : bool
-        Whether the separation fell to a thousandth or less.
+    `h1`, `h2` and `h3` are the least |e_i - e_j|, rise in expected loss and |M (e_i - e_j)| over pairs of positions;
+    `start` and `end` are minimum separations of P.
     """
 
     problem: str
@@ -232,12 +214,7 @@ def _trained(
 
 @dataclass(frozen=True, kw_only=True)
 class CollapseChecks(Check):
-    """All of the problems.
-
-    Attributes
-    ----------
-    problems : tuple of CollapseCheck
-    """
+    """All of the problems."""
 
     headers = ("problem", "fails", "separation before", "after", "rows")
 

@@ -26,10 +26,7 @@ _FULL = 1 - 1e-9
 class EmpiricalKernel:
     """alpha over positions, from each half of the examples.
 
-    Attributes
-    ----------
-    split : ndarray of float, shape (2, n, n)
-        Each scaled by (1/d) times the mean over its examples.
+    `split` has shape (2, n, n).
     """
 
     split: NDArray[np.float64]
@@ -123,20 +120,8 @@ def _outputs(result: Any) -> Any:
 class KernelFit(Check):
     """How much of alpha is a function of d_H.
 
-    Attributes
-    ----------
-    explained : float or None
-        Share of the variance over pairs that the best decreasing function of d_H explains; None where all are alike.
-    by_chance : float or None
-        Mean of the same with positions in a random order.
-    p_value : float
-        Share of those orders that explain as much.
-    by_lag : float or None
-        Share that a function of the lag explains, of any form.
-    ceiling : float or None
-        Most that any function could explain, given the noise of the examples (Spearman-Brown); None where the halves of
-        the examples do not agree at all.
-    n_pairs, n_orders : int
+    Shares are None where nothing varies; `p_value` is the share of random orders that explain as much; `ceiling` is the
+    most that any function could explain, given the noise of the examples (Spearman-Brown).
     """
 
     explained: float | None

@@ -22,14 +22,7 @@ from posgeom.theory.verdict import Cell, Check, Verdict
 
 @dataclass(frozen=True, kw_only=True)
 class Statement(Check):
-    """One statement of the appendix.
-
-    Attributes
-    ----------
-    statement : str
-    numbers : Check or None
-        What was measured; None where it could not be run.
-    """
+    """One statement of the appendix."""
 
     statement: str
     numbers: Check | None
@@ -37,14 +30,7 @@ class Statement(Check):
 
 @dataclass(frozen=True, kw_only=True)
 class KernelRegime(Check):
-    """Appendix A on one corpus.
-
-    Attributes
-    ----------
-    kernel : str
-    n_positions : int
-    statements : tuple of Statement
-    """
+    """Appendix A on one corpus."""
 
     headers = ("statement", "verdict", "because")
 

@@ -23,14 +23,7 @@ _SHRINKS = float(np.sqrt(np.finfo(np.float64).eps / np.finfo(np.float32).eps))
 
 @dataclass(frozen=True, kw_only=True)
 class NecessityCheck(Check):
-    """Theorem 1 on a model.
-
-    Attributes
-    ----------
-    encoding : {"removed", "kept"}
-        Which model the verdict is about: without its encoding, of which the theorem speaks, or as it is.
-    measured : OrderSensitivity
-    """
+    """Theorem 1 on a model."""
 
     headers = ("encoding", "gap, single precision", "gap, double precision", "of max |f|")
 

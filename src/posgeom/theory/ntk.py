@@ -52,18 +52,8 @@ def name_of(kernel: str | Kernel) -> str:
 class KernelCheck(Check):
     """Whether alpha is positive definite.
 
-    Attributes
-    ----------
-    kernel : str
-    smallest_eigenvalue, largest_eigenvalue : float
-    round_off : float
-        Size below which an eigenvalue is not told from 0.
-    is_increasing : bool
-        Whether f increases on the distances there are, 0 among them.
-    witness : tuple of int or None
-        Two rows of the most negative minor alpha_ii alpha_jj - alpha_ij^2; None where no minor is negative.
-    minor : float or None
-        That minor.
+    `witness` is the pair of rows of the most negative minor alpha_ii alpha_jj - alpha_ij^2, None where none is;
+    `is_increasing` says so of f on the distances there are.
     """
 
     kernel: str
@@ -76,25 +66,7 @@ class KernelCheck(Check):
 
 
 def kernel_check(distances: NDArray[np.float64], kernel: str | Kernel) -> KernelCheck:
-    """Hypothesis A1: whether alpha = f(d) is positive definite.
-
-    Parameters
-    ----------
-    distances : ndarray of float, shape (m, m)
-    kernel : str or callable
-        A name of `KERNELS`, or f.
-
-    Returns
-    -------
-    KernelCheck
-        Holds where the smallest eigenvalue is positive, false where it is negative, with a witness; under the
-        convention that distributions are distinct where it is 0 up to round-off.
-
-    Raises
-    ------
-    GeometryError
-        When the kernel is not known, or not finite.
-    """
+    """Hypothesis A1: whether alpha = f(d) is positive definite."""
     alpha = kernel_matrix(distances, kernel)
     values = np.linalg.eigvalsh(alpha)
     round_off = len(alpha) * _EPSILON * float(np.abs(values).max())
@@ -138,16 +110,7 @@ def drive_of(distances: NDArray[np.float64]) -> NDArray[np.float64]:
 class FlowCheck(Check):
     """Whether the flow converges to alpha^-1 b.
 
-    Attributes
-    ----------
-    kernel : str
-    duration : float
-        Time integrated: 20 over the smallest eigenvalue.
-    remaining : float
-        |P(t) - alpha^-1 b| at the end, as a share of that at the start.
-    growth : float
-        max |P| at the end over that at the start.
-    smallest_eigenvalue : float
+    `remaining` is |P(t) - alpha^-1 b| at the end as a share of that at the start, `growth` the same of max |P|.
     """
 
     kernel: str
@@ -160,26 +123,7 @@ class FlowCheck(Check):
 def flow_check(
     distances: NDArray[np.float64], kernel: str | Kernel, *, drive: NDArray[np.float64] | None = None, seed: int = 0
 ) -> FlowCheck:
-    """Lemma 18: integrate dP/dt = b - alpha P from random rows, and compare with the fixed point alpha^-1 b.
-
-    Parameters
-    ----------
-    distances : ndarray of float, shape (m, m)
-    kernel : str or callable
-    drive : ndarray of float, shape (m, k), optional
-        b; by default an isometric copy of the corpus. Its first three columns are integrated.
-    seed : int
-        Of the rows at the start.
-
-    Returns
-    -------
-    FlowCheck
-
-    Raises
-    ------
-    GeometryError
-        When the integration fails, or alpha is singular.
-    """
+    """Lemma 18: integrate dP/dt = b - alpha P from random rows, and compare with the fixed point alpha^-1 b."""
     alpha = kernel_matrix(distances, kernel)
     b = (drive_of(distances) if drive is None else drive)[:, :3]
     values = np.linalg.eigvalsh(alpha)
@@ -232,13 +176,7 @@ def _integrated(
 class EqualRowsCheck(Check):
     """What the flow does with two positions of equal distribution.
 
-    Attributes
-    ----------
-    kernel : str
-    from_equal, from_apart : float
-        |p_i - p_j| at the end, where the two rows were equal at the start, and where they were 1 apart.
-    smallest_eigenvalue : float
-        Of alpha, which has two equal rows.
+    Both numbers are |p_i - p_j| at the end: where the rows were equal at the start, and where they were 1 apart.
     """
 
     kernel: str
@@ -252,21 +190,6 @@ def equal_rows_check(distances: NDArray[np.float64], kernel: str | Kernel) -> Eq
 
     Rows i and j of alpha are then equal, and so are those of b, hence d(p_i - p_j)/dt = 0: the flow keeps the
     difference that there was, and alpha has no inverse.
-
-    Parameters
-    ----------
-    distances : ndarray of float, shape (m, m)
-    kernel : str or callable
-
-    Returns
-    -------
-    EqualRowsCheck
-        Under the convention that the rows start equal where they end equal then and only then.
-
-    Raises
-    ------
-    GeometryError
-        When alpha has a negative eigenvalue, so that the flow has no end.
     """
     rows = np.r_[0, np.arange(len(distances))]
     doubled = distances[np.ix_(rows, rows)]
@@ -297,13 +220,7 @@ def equal_rows_check(distances: NDArray[np.float64], kernel: str | Kernel) -> Eq
 
 @dataclass(frozen=True, kw_only=True)
 class CooperativityCheck(Check):
-    """Signs of the Jacobian -alpha off its diagonal.
-
-    Attributes
-    ----------
-    kernel : str
-    n_entries, n_negative : int
-    """
+    """Signs of the Jacobian -alpha off its diagonal."""
 
     kernel: str
     n_entries: int
@@ -311,17 +228,7 @@ class CooperativityCheck(Check):
 
 
 def cooperativity_check(distances: NDArray[np.float64], kernel: str | Kernel) -> CooperativityCheck:
-    """Whether the flow is cooperative (Hirsch): no entry of its Jacobian off the diagonal is negative.
-
-    Parameters
-    ----------
-    distances : ndarray of float, shape (m, m)
-    kernel : str or callable
-
-    Returns
-    -------
-    CooperativityCheck
-    """
+    """Whether the flow is cooperative (Hirsch): no entry of its Jacobian off the diagonal is negative."""
     jacobian = -kernel_matrix(distances, kernel)
     off = jacobian[~np.eye(len(jacobian), dtype=np.bool_)]
     n_negative = int((off < 0).sum())

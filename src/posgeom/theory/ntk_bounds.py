@@ -36,17 +36,7 @@ def fixed_point(
 class LipschitzCheck(Check):
     """How far the fixed point stretches distances.
 
-    Attributes
-    ----------
-    kernel : str
-    measured : float
-        sup |p_i - p_j| / d_H over pairs of different distributions.
-    bound : float
-        sup k_ij |P*|_alpha / d_H, which is never less.
-    tightness : float
-        Largest |p_i - p_j| / (k_ij |P*|_alpha).
-    n_violations : int
-        Pairs beyond the bound.
+    `measured` is sup |p_i - p_j| / d_H, `bound` sup k_ij |P*|_alpha / d_H, `tightness` the largest ratio of both sides.
     """
 
     kernel: str
@@ -61,21 +51,7 @@ def lipschitz_check(
 ) -> LipschitzCheck:
     """Lemma 18's bound on one corpus: measured sup |p_i - p_j| / d_H, and a bound that holds.
 
-    Parameters
-    ----------
-    distances : ndarray of float, shape (m, m)
-    kernel : str or callable
-    drive : ndarray of float, shape (m, k), optional
-
-    Returns
-    -------
-    LipschitzCheck
-        Under the convention that the constant is the corpus's own: any finite set has one.
-
-    Raises
-    ------
-    GeometryError
-        When alpha is singular, or not positive definite.
+    Under the convention that the constant is the corpus's own: any finite set has one.
     """
     alpha, rows = kernel_matrix(distances, kernel), fixed_point(distances, kernel, drive)
     norm = float((rows * np.linalg.solve(alpha, rows)).sum())
@@ -106,15 +82,7 @@ def lipschitz_check(
 class LipschitzSearch(Check):
     """Three positions, two of which come near each other.
 
-    Attributes
-    ----------
-    kernel : str
-    distances : tuple of float
-        d_H of the two.
-    ratios : tuple of float
-        |p_i - p_j| / d_H, with a b that is Lipschitz with constant 1.
-    exponent : float
-        Slope of log ratio by log distance.
+    `ratios` are |p_i - p_j| / d_H by their `distances`, and `exponent` is the slope of their logarithms.
     """
 
     kernel: str
@@ -129,17 +97,6 @@ def lipschitz_search(
     """Look for a constant C of |p_i - p_j| <= C d_H that serves all corpora, with a b that is Lipschitz itself.
 
     Two tokens, three positions with roots (cos t, sin t) at t = 0, h and 1, and b_i = d_H(mu_i, mu_1).
-
-    Parameters
-    ----------
-    kernel : str or callable
-    steps : tuple of float
-        h, decreasing.
-
-    Returns
-    -------
-    LipschitzSearch
-        False where the ratio grows as the two come near each other.
     """
     near, ratios = [], []
     for h in steps:
@@ -171,15 +128,7 @@ def on_arc(angles: NDArray[np.float64]) -> NDArray[np.float64]:
 class MonotoneSearch(Check):
     """Monotone corpora whose fixed point is not.
 
-    Attributes
-    ----------
-    kernel : str
-    n_corpora, n_counterexamples : int
-        Monotone corpora that were tried, and those whose fixed point violates monotonicity.
-    angles : tuple of float or None
-        The smallest counterexample: token distributions (cos^2 t, sin^2 t) of its positions.
-    violations, triples : int or None
-        Of its fixed point; its corpus, and its b, have none.
+    `angles` are those of the smallest counterexample, whose corpus and b have no violations.
     """
 
     kernel: str
@@ -194,20 +143,6 @@ def monotone_search(kernel: str | Kernel, *, largest: int = 6, n_tries: int = 40
     """Look for a corpus whose distances grow with the lag, and the fixed point's do not.
 
     Two tokens; the roots of positions lie on an arc, in order; b is the corpus's own roots, so that |b_i - b_j| = d_H.
-
-    Parameters
-    ----------
-    kernel : str or callable
-    largest : int
-        Positions at most.
-    n_tries : int
-        Corpora of each number of positions; the first has equal steps.
-    seed : int
-
-    Returns
-    -------
-    MonotoneSearch
-        False where there is one.
     """
     rng, smallest = make_rng(seed), None
     n_corpora = n_counterexamples = 0

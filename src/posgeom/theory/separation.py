@@ -134,15 +134,7 @@ def _because(n_covered: int, n_tested: int, no_swaps: bool, distance: float | No
 
 @dataclass(frozen=True, kw_only=True)
 class InitialSeparation(Check):
-    """A reported minimum separation beside that of rows that nothing has trained.
-
-    Attributes
-    ----------
-    reported : float
-    mean, lowest, highest : float
-        Minimum separation of random rows over draws.
-    n_draws : int
-    """
+    """A reported minimum separation beside that of rows that nothing has trained."""
 
     reported: float
     mean: float
