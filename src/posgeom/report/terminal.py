@@ -13,7 +13,7 @@ from posgeom.tables import Column, Table
 
 WIDTH = 100
 UNDEFINED = "undef"
-_FEWEST = 3
+_FEWEST, _NAME = 3, 24
 
 
 def print_table(table: Table, console: Console) -> None:
@@ -24,7 +24,11 @@ def print_table(table: Table, console: Console) -> None:
     for number in kept:
         column = table.columns[number]
         justify = "left" if column.left else "right"
-        grid.add_column(printable_lines(column.title), width=column.width, justify=justify, overflow="fold")  # type: ignore[arg-type]
+        longest = max((len(row[number].text or "") for row in table.rows), default=0)
+        least = min(longest, _NAME) if column.left and column.width is None else None  # a name stays whole
+        grid.add_column(
+            printable_lines(column.title), width=column.width, justify=justify, overflow="fold", min_width=least
+        )  # type: ignore[arg-type]
     for row in table.rows:
         grid.add_row(*(Text(UNDEFINED if row[i].text is None else printable(row[i].text or "")) for i in kept))
     console.print(grid)
