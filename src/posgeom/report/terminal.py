@@ -23,12 +23,14 @@ def print_table(table: Table, console: Console) -> None:
     grid = rich.Table(box=box.SIMPLE_HEAD, padding=sides, show_edge=False)
     for number in kept:
         column = table.columns[number]
-        justify = "left" if column.left else "right"
-        longest = max((len(row[number].text or "") for row in table.rows), default=0)
-        least = min(longest, _NAME) if column.left and column.width is None else None  # a name stays whole
+        longest = max((len(row[number].text or UNDEFINED) for row in table.rows), default=0)
         grid.add_column(
-            printable_lines(column.title), width=column.width, justify=justify, overflow="fold", min_width=least
-        )  # type: ignore[arg-type]
+            printable_lines(column.title),
+            width=column.width,
+            min_width=None if column.width else min(longest, _NAME),  # numbers and names stay whole
+            justify="left" if column.left else "right",
+            overflow="fold",
+        )
     for row in table.rows:
         grid.add_row(*(Text(UNDEFINED if row[i].text is None else printable(row[i].text or "")) for i in kept))
     console.print(grid)
