@@ -19,15 +19,15 @@ _FEWEST, _NAME = 3, 24
 def print_table(table: Table, console: Console) -> None:
     """Print a table without its caption; where it is too wide, the columns with the highest rank are left out."""
     kept = fitting(table.columns, console.width)
-    sides = 0 if any(column.width for column in table.columns) else (0, 1, 0, 0)
-    grid = rich.Table(box=box.SIMPLE_HEAD, padding=sides, show_edge=False)
-    for number in kept:
+    longest = [max((len(row[i].text or UNDEFINED) for row in table.rows), default=0) for i in kept]
+    is_tight = sum(min(n, _NAME) + 2 for n in longest) > console.width or any(c.width for c in table.columns)
+    grid = rich.Table(box=box.SIMPLE_HEAD, padding=0 if is_tight else (0, 1, 0, 0), show_edge=False)
+    for number, needed in zip(kept, longest, strict=True):
         column = table.columns[number]
-        longest = max((len(row[number].text or UNDEFINED) for row in table.rows), default=0)
         grid.add_column(
             printable_lines(column.title),
             width=column.width,
-            min_width=None if column.width else min(longest, _NAME),  # numbers and names stay whole
+            min_width=None if column.width else min(needed, _NAME),  # numbers and names stay whole
             justify="left" if column.left else "right",
             overflow="fold",
         )
