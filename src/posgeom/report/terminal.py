@@ -19,7 +19,10 @@ _FEWEST, _NAME = 3, 24
 def print_table(table: Table, console: Console) -> None:
     """Print a table without its caption; where it is too wide, the columns with the highest rank are left out."""
     kept = fitting(table.columns, console.width)
-    longest = [max((len(row[i].text or UNDEFINED) for row in table.rows), default=0) for i in kept]
+    longest = [
+        max(map(len, [*table.columns[i].title.split(), *(row[i].text or UNDEFINED for row in table.rows)]))
+        for i in kept
+    ]
     is_tight = sum(min(n, _NAME) + 2 for n in longest) > console.width or any(c.width for c in table.columns)
     grid = rich.Table(box=box.SIMPLE_HEAD, padding=0 if is_tight else (0, 1, 0, 0), show_edge=False)
     for number, needed in zip(kept, longest, strict=True):
