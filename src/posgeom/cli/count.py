@@ -8,9 +8,8 @@ import typer
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars
 from posgeom.corpus.documents import ReadOptions
-from posgeom.counts.copies import copies_note
 from posgeom.counts.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
-from posgeom.counts.leaks import leak_note
+from posgeom.counts.counts_notes import notes_on_counts
 from posgeom.counts.null_corpora import NullKind
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.storage import read_counts
@@ -150,7 +149,7 @@ def _say(counts: PositionCounts, output: Path) -> None:
         + (f", ids by {'; '.join(counts.engines)}" if counts.engines else "")
         + f", sha256 {counts.checksum[:12]}"
     )
-    for note in (*counts.engine_notes, *filter(None, [leak_note(counts), copies_note(counts)])):
+    for note in notes_on_counts(counts):
         typer.echo(f"note: {note}", err=True)
 
 

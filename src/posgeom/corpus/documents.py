@@ -6,7 +6,23 @@ from typing import Literal, get_args
 from posgeom.corpus.texts import Texts
 from posgeom.errors import CorpusError
 
-Format = Literal["auto", "text", "jsonl", "csv", "tsv", "parquet", "arrow", "fasta"]
+Format = Literal[
+    "auto",
+    "text",
+    "jsonl",
+    "csv",
+    "tsv",
+    "parquet",
+    "arrow",
+    "fasta",
+    "a2m",
+    "fastq",
+    "stockholm",
+    "clustal",
+    "conllu",
+]
+SEQUENCES: frozenset[str] = frozenset({"fasta", "a2m", "fastq", "stockholm", "clustal"})
+"""Formats whose documents are sequences of residues, each a character."""
 Utf8Errors = Literal["strict", "replace"]
 Quoting = Literal["auto", "csv", "none"]
 
@@ -32,10 +48,11 @@ class ReadOptions:
     Parameters
     ----------
     format : str
-        ``"auto"`` decides by the file's extension and its first bytes.
+        ``"auto"`` decides by the file's first bytes, and by its extension where these do not tell. ``"a2m"``, also
+        for A3M, drops the insertions (lower-case letters and dots), so that columns are aligned.
     column : str, optional
         Text column of a JSONL, CSV, TSV or Parquet file: its name, or for delimited files its 1-based number.
-        By default the only text column there is, else one named ``text``.
+        By default the only text column there is, else one named ``text``. Of CoNLL-U ``form`` by default.
     fold_by : str
         What decides a document's fold: ``"text"``, its text, so that copies share one; ``"row"``, its number in the
         corpus; or the name of a column, whose values keep documents together. ``"column:NAME"`` is always a column,
@@ -95,7 +112,8 @@ class DocumentBatch:
     """Consecutive documents of one source, empty ones included, and the values that decide folds if a column does.
 
     `first_row` is the 1-based place of the first: the row of a Parquet file, the line of any other. `column` is the
-    name of the text column, or its 1-based number without a header; None for formats without columns.
+    name of the text column, or its 1-based number without a header; None for formats without columns. `notes` say what
+    a reader of the counts should know of how the source was read.
     """
 
     documents: Texts
@@ -103,6 +121,7 @@ class DocumentBatch:
     source: str
     first_row: int
     column: str | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def texts(self) -> list[str]:

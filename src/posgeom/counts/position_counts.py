@@ -54,6 +54,8 @@ class PositionCounts:
         What computed the token ids, for tokenizers that leave a choice.
     engine_notes : tuple of str
         What went wrong with a faster engine; its counts were thrown away.
+    reading_notes : tuple of str
+        What there is to know of how the sources were read.
     null : tuple of PositionCounts
         Counts of null corpora: the same documents, the tokens of each moved over its own positions.
     null_seed : int or None
@@ -89,6 +91,7 @@ class PositionCounts:
     grouped_by: str | None = None
     engines: tuple[str, ...] = ()
     engine_notes: tuple[str, ...] = ()
+    reading_notes: tuple[str, ...] = ()
     null: tuple[PositionCounts, ...] = ()
     null_seed: int | None = None
     null_kind: NullKind | None = None
@@ -367,6 +370,7 @@ class PositionCounts:
             columns=tuple(dict.fromkeys(c for p in parts for c in p.columns)),
             engines=tuple(dict.fromkeys(e for p in parts for e in p.engines)),
             engine_notes=tuple(dict.fromkeys(e for p in parts for e in p.engine_notes)),
+            reading_notes=tuple(dict.fromkeys(e for p in parts for e in p.reading_notes)),
             null=tuple(first.merge(*rest) for first, *rest in zip(*(p.null for p in parts), strict=True)),
             short_documents=sum(p.short_documents for p in parts),
             shingles=_sum_of([p.shingles for p in parts]),

@@ -57,6 +57,7 @@ def write_counts_to(stream: BinaryIO, counts: PositionCounts, metadata: Mapping[
         "grouped_by": counts.grouped_by,
         "engines": list(counts.engines),
         "engine_notes": list(counts.engine_notes),
+        "reading_notes": list(counts.reading_notes),
         "null_replicates": len(counts.null),
         "null_seed": counts.null_seed,
         "null_kind": counts.null_kind if counts.null else None,
@@ -181,6 +182,7 @@ def _from_table(table: "pa.Table", header: dict[str, Any]) -> PositionCounts:
         grouped_by=_field(header, "grouped_by", str | None),
         engines=tuple(_list(header, "engines", str)),
         engine_notes=tuple(_list(header, "engine_notes", str)),
+        reading_notes=tuple(_list({"reading_notes": [], **header}, "reading_notes", str)),  # newer than the schema
         min_length=_field(header, "min_length", int | None),
         short_documents=_field(header, "short_documents", int),
         bins=_bins(_field(header, "bins", dict | None)),

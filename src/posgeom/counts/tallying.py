@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from posgeom.corpus.documents import DocumentBatch, ReadOptions
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import Source
+from posgeom.corpus.texts import Texts
 from posgeom.counts.accumulator import Accumulator, Keys, key_type
 from posgeom.counts.count_entries import CountEntries, sum_count_entries
 from posgeom.counts.folds import folds_of, group_digests, mixed, row_digests, text_digests
@@ -20,9 +21,9 @@ from posgeom.counts.key_sample import KeySample, sample_keys
 from posgeom.counts.null_corpora import NullKind, null_tokens
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.shingles import Shingles, no_shingles, sample_shingles, shingle_length
-from posgeom.errors import CorpusError, CountsError
+from posgeom.errors import CorpusError, CountsError, TokenizerError
 from posgeom.messages import shown
-from posgeom.tokenize.engines.base import EngineError
+from posgeom.tokenize.engines.base import DocumentError, EngineError
 from posgeom.tokenize.tokenizers import TokenBatch, Tokenizer
 
 MAX_FOLDS = 1000
@@ -97,6 +98,7 @@ class _Tally:
     copies: KeySample
     fold_values: KeySample
     column: str | None
+    notes: tuple[str, ...]
 
 
 def count_sources(
@@ -126,6 +128,7 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
     shingles = no_shingles(shingle_length(tokenizer.identity))
     copies = fold_values = sample_keys(np.empty(0, np.uint64))
     columns: dict[str, None] = {}
+    notes: dict[str, None] = {}
 
     def hashed() -> Iterator[_Work]:
         n_before = 0
@@ -150,6 +153,7 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
         copies, fold_values = copies.merge(part.copies), fold_values.merge(part.fold_values)
         if part.column is not None:
             columns[part.column] = None
+        notes |= dict.fromkeys(part.notes)
     with ThreadPoolExecutor(min(n_workers, n_corpora)) as pool:  # sorting, in compiled code, goes on side by side
         counts, *null = pool.map(lambda accumulator: _entries(accumulator, tokenizer, settings), accumulators)
     words, vocabulary = tokenizer.vocabulary(), None
@@ -164,6 +168,7 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
         empty_documents=empty_documents,
         vocabulary=vocabulary,
         columns=tuple(columns),
+        reading_notes=tuple(notes),
         grouped_by=settings.grouped_by,
         engines=() if tokenizer.engine is None else (tokenizer.engine,),
         engine_notes=() if tokenizer.engine_note is None else (tokenizer.engine_note,),
@@ -197,9 +202,13 @@ def _tally(
         if work.is_first:
             chosen[:_CHECKED_AT_FIRST] = True
         tokenizer.check(texts, n, tokens, np.flatnonzero(chosen))
-    except EngineError as error:
-        place = "" if error.document is None else f" on {shown(batch.source)}, row {batch.first_row + error.document}"
-        raise EngineError(f"{error}{place}") from None
+    except DocumentError as error:
+        document = error.document if isinstance(error, EngineError) else _failing(texts, tokenizer, n)
+        place = "" if document is None else f" on {shown(batch.source)}, row {batch.first_row + document}"
+        if isinstance(error, EngineError):
+            raise EngineError(f"{error}{place}") from None
+        name = shown(tokenizer.identity.name)
+        raise TokenizerError(f"tokenizer {name} fails{place}: {error}; mend the document, or use another") from None
     if settings.min_length is not None:
         is_long = _sizes(tokens, tokenizer) >= settings.min_length
         tokens, digests, deciding, folds = (
@@ -240,7 +249,18 @@ def _tally(
         copies=sample_keys(texts_in_values, bounds[0]),
         fold_values=sample_keys(deciding[is_full] if is_value else deciding[:0], bounds[1]),
         column=batch.column,
+        notes=batch.notes,
     )
+
+
+def _failing(texts: Texts, tokenizer: Tokenizer, n_positions: int) -> int | None:
+    """Number of the first document that a tokenizer fails on when it has it alone."""
+    for document in range(len(texts)):
+        try:
+            tokenizer.encode(texts.take(np.array([document])), n_positions)
+        except DocumentError:
+            return document
+    return None
 
 
 def _sizes(tokens: TokenBatch, tokenizer: Tokenizer) -> NDArray[np.int64]:

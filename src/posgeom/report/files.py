@@ -2,11 +2,12 @@
 
 import csv
 import json
+import os
 import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
@@ -22,8 +23,48 @@ from posgeom.report.document import to_document
 from posgeom.report.replicates import replicate_arrays
 from posgeom.results import Analysis
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 _SCRATCH = ".posgeom-"
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
+
+def _scratch(directory: Path) -> tuple[Path, ExitStack]:
+    """A scratch directory, locked until it is closed, after those that killed runs left are removed."""
+    for left in directory.glob(f"{_SCRATCH}*"):
+        if left.is_dir() and not left.is_symlink():
+            with _lock(left) as is_free:
+                if is_free:
+                    shutil.rmtree(left, ignore_errors=True)
+    stage = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=directory))
+    owned = ExitStack()
+    owned.enter_context(_lock(stage))
+    return stage, owned
+
+
+@contextmanager
+def _lock(directory: Path) -> Iterator[bool]:
+    """Lock a directory, which ends with the process whatever ends that; False where another has it, or none can."""
+    if fcntl is None:
+        yield False
+        return
+    try:
+        descriptor = os.open(directory, os.O_RDONLY)
+    except OSError:
+        yield False
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        is_free = True
+    except OSError:
+        is_free = False
+    try:
+        yield is_free
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
@@ -41,7 +82,7 @@ def staged_directory(target: str | Path) -> Iterator[Path]:
     try:
         with os_errors_named(target):
             target.mkdir(parents=True, exist_ok=True)
-            stage = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=target))
+            stage, owned = _scratch(target)
     except OutputError:
         _remove_created(missing)
         raise
@@ -53,6 +94,7 @@ def staged_directory(target: str | Path) -> Iterator[Path]:
         done = True
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+        owned.close()
         if not done:
             _remove_created(missing)
 
@@ -98,13 +140,14 @@ def staged_file(target: str | Path) -> Iterator[Path]:
         kind = "a directory" if place.is_dir() else "no regular file"
         raise OutputError(f"cannot write {shown(target)}: it is {kind}, expected a file name")
     with os_errors_named(Path(target)):
-        stage = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=place.parent))
+        stage, owned = _scratch(place.parent)
     try:
         yield stage / "new"
         with os_errors_named(Path(target)):
             (stage / "new").replace(place)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+        owned.close()
 
 
 @contextmanager
