@@ -1,6 +1,5 @@
 """Sequences and treebanks: A2M, FASTQ, Stockholm, Clustal and CoNLL-U, told by content."""
 
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 
 from posgeom.corpus.documents import DocumentBatch
 from posgeom.counts.counting import count
+from posgeom.errors import CorpusError
 
 Batches = Callable[..., list[DocumentBatch]]
 Refusal = Callable[..., str]
@@ -22,6 +22,7 @@ s2/1-3  A--C
 
 s1/1-4  T
 s2/1-3  G
+#=GC SS_cons .
 //
 """
 CLUSTAL = """CLUSTAL W (1.83) multiple sequence alignment
@@ -29,8 +30,7 @@ CLUSTAL = """CLUSTAL W (1.83) multiple sequence alignment
 
 s1      AC-G
 s2      A--C
-        *
-
+        *   \n
 s1      T
 s2      G
         .
@@ -82,13 +82,10 @@ def test_a_package_that_is_not_installed(
     assert f"which is not installed: pip install 'posgeom[{extra}]'" in refusal(
         write(tmp_path / "a", SEQUENCES[kind][0])
     )
-    assert importlib.util.find_spec("Bio") is not None
 
 
 @pytest.mark.parametrize("kind", SEQUENCES)
-def test_a_file_cut_anywhere_is_an_error_or_whole_documents(tmp_path: Path, texts: Texts, kind: str) -> None:
-    from posgeom.errors import CorpusError
-
+def test_a_file_cut_anywhere_is_an_error_or_a_beginning(tmp_path: Path, texts: Texts, kind: str) -> None:
     content, expected = SEQUENCES[kind]
     for n_bytes in range(len(content.rstrip())):
         path = write(tmp_path / "a", content[:n_bytes])
@@ -96,10 +93,10 @@ def test_a_file_cut_anywhere_is_an_error_or_whole_documents(tmp_path: Path, text
             read = texts(path, format=kind)
         except CorpusError:
             continue
-        if kind == "clustal":  # no end of its own: blocks that are whole
-            assert read in ([], ["AC-G", "A--C"], ["AC-G", "A--"], expected), content[:n_bytes]
-        else:
-            assert read == expected[: len(read)], content[:n_bytes]
+        # Neither Clustal nor CoNLL-U marks its end: the last documents may be short, but none is another.
+        whole = len(read) - {"clustal": len(read), "conllu": 1}.get(kind, 0)
+        assert read[: max(whole, 0)] == expected[: max(whole, 0)], content[:n_bytes]
+        assert all(map(str.startswith, expected, read)), content[:n_bytes]
 
 
 def test_sequences_are_characters_and_their_gaps_are_noted(tmp_path: Path) -> None:

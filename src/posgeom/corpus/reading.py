@@ -82,7 +82,7 @@ def format_of(stream: Stream, options: ReadOptions) -> Format:
     is_lines = format_ not in ("parquet", "arrow") and not options.whole_files
     if is_lines and b"\n" not in stream.head and b"\r" in stream.head.rstrip(b"\r"):
         raise CorpusError(
-            f"{shown(stream.source.name)}: its lines end in carriage returns alone: expected line feeds; convert it with"
+            f"{shown(stream.source.name)}: its lines end in carriage returns alone: expected line feeds; convert it"
             " tr '\\r' '\\n'"
         )
     return format_

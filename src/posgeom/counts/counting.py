@@ -6,8 +6,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, get_args
 
-from posgeom.corpus.documents import FOLD_BY, DocumentBatch, ReadOptions
-from posgeom.corpus.reading import sniff_format
+from posgeom.corpus.documents import FOLD_BY, SEQUENCES, DocumentBatch, ReadOptions
+from posgeom.corpus.sniffing import sniff_format
 from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources, total_bytes
 from posgeom.corpus.streams import open_stream
 from posgeom.corpus.texts import Texts
@@ -189,16 +189,15 @@ def named(counts: PositionCounts, sources: Sequence[str]) -> PositionCounts:
 
 def _default_tokenizer(sources: Sequence[Source], options: ReadOptions) -> str:
     formats = {_format(s) if options.format == "auto" else options.format for s in sources}
-    return "chars" if formats == {"fasta"} else "whitespace"
+    return "chars" if formats <= SEQUENCES else "whitespace"
 
 
 def _format(source: Source) -> str | None:
     """What a source is read as, by its name, or by the first bytes of a regular file, which can be opened twice."""
-    known = FORMAT_BY_SUFFIX.get(source.suffix)
-    if known is None and source.path is not None and source.path.is_file():
+    if source.path is not None and source.path.is_file():
         with open_stream(source) as stream:
             return sniff_format(stream)
-    return known
+    return FORMAT_BY_SUFFIX.get(source.suffix)
 
 
 def count_texts(
