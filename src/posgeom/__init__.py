@@ -10,7 +10,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from posgeom.analysis import CONVENTIONS, DEFAULT_ENCODINGS, analyze
-from posgeom.corpus.documents import ReadOptions
 from posgeom.counts.bins import Bins
 from posgeom.counts.counting import count, count_texts
 from posgeom.counts.leaks import SharedShingles, shared_shingles
@@ -68,6 +67,7 @@ from posgeom.models.model import Model, open_model
 from posgeom.models.order import OrderSensitivity, order_sensitivity
 from posgeom.models.position_rows import positions_of_mask
 from posgeom.models.registry import register_family
+from posgeom.options import ReadOptions
 from posgeom.report.document import to_document
 from posgeom.report.files import save, save_counts
 from posgeom.report.tensors import export

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
+from posgeom.options import ReadOptions
 from tests.corpus.helpers import read_documents
 
 Batches = Callable[..., list[DocumentBatch]]

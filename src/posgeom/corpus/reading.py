@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from posgeom.corpus.documents import DocumentBatch, Format, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.readers.alignments import read_clustal, read_fastq, read_stockholm
 from posgeom.corpus.readers.conllu import read_conllu
 from posgeom.corpus.readers.delimited import read_csv, read_tsv
@@ -16,6 +16,7 @@ from posgeom.corpus.sources import Source
 from posgeom.corpus.streams import Stream, open_stream
 from posgeom.errors import CorpusError
 from posgeom.messages import shown
+from posgeom.options import Format, ReadOptions
 
 Reader = Callable[[Stream, ReadOptions], Iterator[DocumentBatch]]
 
@@ -83,7 +84,7 @@ def format_of(stream: Stream, options: ReadOptions) -> Format:
     if is_lines and b"\n" not in stream.head and b"\r" in stream.head.rstrip(b"\r"):
         raise CorpusError(
             f"{shown(stream.source.name)}: its lines end in carriage returns alone: expected line feeds; convert it"
-            " tr '\\r' '\\n'"
+            " with tr '\\r' '\\n'"
         )
     return format_
 

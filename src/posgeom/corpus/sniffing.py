@@ -4,11 +4,11 @@ import json
 import re
 from collections.abc import Iterator
 
-from posgeom.corpus.documents import Format
 from posgeom.corpus.sources import FORMAT_BY_SUFFIX
 from posgeom.corpus.streams import HEAD_BYTES, Stream
 from posgeom.errors import CorpusError
 from posgeom.messages import shown
+from posgeom.options import Format
 
 _RESIDUES = rb"[A-Za-z*.~-]"
 _NAME_AND_RESIDUES = rb"[^\s#]\S*[ \t]+" + _RESIDUES + rb"+([ \t]+\d+)?[ \t]*\r?(\n|$)"

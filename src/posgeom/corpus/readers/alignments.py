@@ -5,13 +5,14 @@ import io
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.messages import located
 from posgeom.corpus.readers.fasta import check_options, read_sequences
 from posgeom.corpus.readers.tabular import needs_package
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.errors import CorpusError
 from posgeom.messages import one_line
+from posgeom.options import ReadOptions
 
 Records = Iterator[tuple[int, str, str]]
 """Line up to which a record was read, its header, and its sequence."""

@@ -4,13 +4,14 @@ import importlib
 from collections.abc import Iterator
 from typing import Any
 
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.messages import located
 from posgeom.corpus.readers.alignments import TextLines
 from posgeom.corpus.readers.tabular import Row, batched, group_value, missing_column, needs_package
 from posgeom.corpus.streams import Stream
 from posgeom.errors import CorpusError
 from posgeom.messages import one_line
+from posgeom.options import ReadOptions
 
 _DEFAULT_COLUMN = "form"
 _SPACES = "some values of a CoNLL-U column hold spaces, and are several words to a tokenizer"

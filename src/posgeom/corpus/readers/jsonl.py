@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import cast
 
 from posgeom.corpus import documents
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.file_parts import Layout
 from posgeom.corpus.messages import located, too_long
 from posgeom.corpus.readers.tabular import Row, batched, choose_column, group_value, refuse_option
@@ -15,6 +15,7 @@ from posgeom.corpus.sources import Source
 from posgeom.corpus.streams import PIECE_BYTES, Stream, decode_utf8
 from posgeom.errors import CorpusError
 from posgeom.messages import shown, shown_list
+from posgeom.options import ReadOptions
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JOIN = """, or join its strings, as with jq -c '.NAME |= join(" ")' FILE"""
