@@ -27,6 +27,7 @@ from posgeom.inference.significance import significance
 from posgeom.keywords import takes
 from posgeom.notes import notes_on
 from posgeom.options import (
+    DEFAULT_N_POSITIONS,
     DEFAULT_RANKS,
     FIXED_BY_COUNTING,
     AnalyzeOptions,
@@ -94,9 +95,10 @@ def analyze(
     _policy(options)
     check_width(n_dims)
     stored = corpus if isinstance(corpus, PositionCounts) else None
-    if stored is None and chosen["bins"] is not None:
-        make_bins(chosen["bins"], chosen["n_positions"])  # refused before the corpus is read
-    _check_items(encodings, chosen["n_positions"] if stored is None else stored.n_positions, n_dims)
+    length = chosen["n_positions"] if stored is None else stored.n_positions
+    if stored is None and None not in (chosen["bins"], length):
+        make_bins(chosen["bins"], length)  # refused before the corpus is read
+    _check_items(encodings, DEFAULT_N_POSITIONS if length is None else length, n_dims)
     counts = counts_of(corpus, tokenizer, options, progress)
     shape = geometry_by(options, counts, seed=seed, progress=progress)
     specs: list[str | Callable[..., Any]] = []

@@ -182,7 +182,14 @@ class TextOptions(TypedDict, total=False):
     """What can be chosen where documents are in memory."""
 
     n_positions: Annotated[
-        int, Option("-n, --n-positions", "Context length.", "Tokens", "N", DEFAULT_N_POSITIONS, "At least 2.")
+        int | None,
+        Option(
+            "-n, --n-positions",
+            "Context length. Default: the 90 % quantile of the lengths of the first documents, at most 512.",
+            "Tokens",
+            "N",
+            python="At least 2. What is chosen is rounded up to a multiple of 8, but not above the longest document.",
+        ),
     ]
     n_folds: Annotated[
         int, Option("--folds", "Folds of documents, for cross-validation.", "Geometry", "F", DEFAULT_N_FOLDS)

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Literal, Unpack, cast, get_args
 
 from posgeom.corpus.documents import DocumentBatch
+from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sniffing import sniff_format
 from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources, total_bytes
 from posgeom.corpus.streams import open_stream
 from posgeom.corpus.texts import Texts
 from posgeom.corpus.urls import public_name
+from posgeom.counts.context_length import LONGEST, choose_context_length
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.counts.tallying import CountSettings, count_batches, count_sources
+from posgeom.counts.tallying import CountSettings, count_batches
 from posgeom.errors import CorpusError, CountsError
 from posgeom.keywords import takes
 from posgeom.messages import shown
@@ -52,7 +54,7 @@ def count(
         Files, globs, directories, URLs that fsspec knows (``s3://bucket/part-*.jsonl.gz``), Hugging Face datasets
         (``hf:NAME[:config][:split]``), or ``"-"`` for standard input.
     tokenizer : str, Path, Tokenizer or object, optional
-        See `load_tokenizer`. By default ``"chars"`` for sequences (FASTA, FASTQ, alignments), ``"whitespace"`` for all else.
+        See `load_tokenizer`. By default ``"chars"`` for sequences (FASTA, FASTQ, alignments), else ``"whitespace"``.
     progress : callable
         Called as ``progress("counting", bytes_read, total_bytes)``.
 
@@ -84,26 +86,47 @@ def count(
     sources = resolve_sources(specs, read)
     spec = _default_tokenizer(sources, read) if tokenizer is None else tokenizer
     loaded = load_tokenizer(spec, chosen["tokenizer_engine"])
-    settings = _settings(options, read.grouped_by)
     names = [public_name(str(s)) for s in specs]
     if cluster["engine"] == "dask":
         from posgeom.counts.cluster.engine import count_on_cluster  # needs an extra
 
-        return named(count_on_cluster(sources, read, loaded, settings, cluster=cluster, progress=progress), names)
+        settings, notes, _ = _settled(read_sources(sources, read), loaded, options, read.grouped_by)
+        counts = count_on_cluster(sources, read, loaded, settings, cluster=cluster, progress=progress)
+        return named(counts.with_notes(notes), names)
     total = total_bytes(sources)
 
     def report(done: int) -> None:
         progress("counting", done, total)
 
     def counted(tokenizer: Tokenizer) -> PositionCounts:
-        return count_sources(sources, read, tokenizer, settings, on_progress=report)
+        return _counted(read_sources(sources, read, on_progress=report), tokenizer, options, read.grouped_by)
 
     return named(_restarting(counted, loaded, can_restart=not any(source.is_pipe for source in sources)), names)
 
 
-def _settings(options: TextOptions, grouped_by: str | None) -> CountSettings:
-    """What the counting loop needs of the options."""
-    chosen = with_defaults(options, TextOptions)
+def _counted(
+    batches: Iterator[DocumentBatch], tokenizer: Tokenizer, options: TextOptions, grouped_by: str | None
+) -> PositionCounts:
+    settings, notes, batches = _settled(batches, tokenizer, options, grouped_by)
+    return count_batches(batches, tokenizer, settings).with_notes(notes)
+
+
+def _settled(
+    batches: Iterator[DocumentBatch], tokenizer: Tokenizer, options: TextOptions, grouped_by: str | None
+) -> tuple[CountSettings, tuple[str, ...], Iterator[DocumentBatch]]:
+    """What the counting loop needs, with n from the first documents where nobody says it, and all batches."""
+    n = options.get("n_positions")
+    at_least = options.get("min_length") or 0
+    settings = _settings(options, grouped_by, max(LONGEST, at_least) if n is None else n)
+    settings.check(tokenizer)  # before anything is read
+    if n is not None:
+        return settings, (), batches
+    n, notes, batches = choose_context_length(batches, tokenizer)
+    return _settings(options, grouped_by, max(n, at_least)), notes if n >= at_least else (), batches
+
+
+def _settings(options: TextOptions, grouped_by: str | None, n_positions: int) -> CountSettings:
+    chosen = with_defaults(options, TextOptions) | {"n_positions": n_positions}
     del chosen["tokenizer_engine"]
     if chosen.pop("full_length"):
         if chosen["min_length"] is not None:
@@ -217,11 +240,10 @@ def count_texts(
     if fold_by not in FOLD_BY or (groups is not None and fold_by != "text"):
         raise CorpusError(f"fold_by {fold_by!r}: expected text or row, or groups alone, which decide folds too")
     grouped_by = ReadOptions(fold_by=fold_by).grouped_by if groups is None else "groups"
-    settings = _settings(options, grouped_by)
     engine = with_defaults(options, TextOptions)["tokenizer_engine"]
 
     def counted(tokenizer: Tokenizer) -> PositionCounts:
-        return count_batches(_batched(texts, groups, batch_size, source), tokenizer, settings)
+        return _counted(_batched(texts, groups, batch_size, source), tokenizer, options, grouped_by)
 
     can_restart = isinstance(texts, Sequence) and (groups is None or isinstance(groups, Sequence))
     return named(_restarting(counted, load_tokenizer(tokenizer, engine), can_restart=can_restart), [source])

@@ -16,7 +16,15 @@ def notes_on_counts(counts: PositionCounts) -> tuple[str, ...]:
     """What a reader of counts should know: how they were made, then what in the corpus may mislead."""
     made = [f"Tokenizer engine: {note}." for note in counts.engine_notes]
     made += [f"Input: {note}." for note in counts.reading_notes]
-    return (*made, *_on_indents(counts), *filter(None, [leak_note(counts), copies_note(counts)]))
+    return (*made, *_on_lengths(counts), *_on_indents(counts), *filter(None, [leak_note(counts), copies_note(counts)]))
+
+
+def _on_lengths(counts: PositionCounts) -> Iterator[str]:
+    if counts.cut_documents:
+        yield (
+            f"Length: {counts.cut_documents / counts.n_documents:.1%} of the documents are longer than n = "
+            f"{counts.n_positions:,} and were cut there."
+        )
 
 
 def _on_indents(counts: PositionCounts) -> Iterator[str]:

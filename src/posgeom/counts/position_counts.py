@@ -66,6 +66,8 @@ class PositionCounts:
         Positions that a sequence had to take, special tokens included, to be counted; None where all were.
     short_documents : int
         Documents that were left out for that.
+    cut_documents : int or None
+        Documents counted whose sequence is longer than `n_positions`; None where that is not known.
     shingles : Shingles or None
         A sample of runs of tokens, which tells whether folds share text; None where it was not taken.
     copies : KeySample or None
@@ -97,6 +99,7 @@ class PositionCounts:
     null_kind: NullKind | None = None
     min_length: int | None = None
     short_documents: int = 0
+    cut_documents: int | None = None
     shingles: Shingles | None = None
     copies: KeySample | None = None
     fold_values: KeySample | None = None
@@ -292,6 +295,19 @@ class PositionCounts:
         null = tuple(part._relabelled(sources=tuple(sources)) for part in self.null)
         return self._relabelled(sources=tuple(sources), null=null)
 
+    def with_notes(self, notes: Sequence[str]) -> PositionCounts:
+        """These counts with more to know of how the sources were read.
+
+        Parameters
+        ----------
+        notes : sequence of str
+
+        Returns
+        -------
+        PositionCounts
+        """
+        return self._relabelled(reading_notes=(*notes, *self.reading_notes)) if notes else self
+
     def _relabelled(self, **fields: object) -> PositionCounts:
         """A copy in which this is other, and not checked again."""
         other = copy.copy(self)
@@ -373,6 +389,7 @@ class PositionCounts:
             reading_notes=tuple(dict.fromkeys(e for p in parts for e in p.reading_notes)),
             null=tuple(first.merge(*rest) for first, *rest in zip(*(p.null for p in parts), strict=True)),
             short_documents=sum(p.short_documents for p in parts),
+            cut_documents=_total([p.cut_documents for p in parts]),
             shingles=_sum_of([p.shingles for p in parts]),
             copies=_sum_of([p.copies for p in parts]),
             fold_values=_sum_of([p.fold_values for p in parts]),
@@ -404,6 +421,11 @@ class PositionCounts:
             "kind of the null replicates": self.null_kind if self.null else None,
             "seed of the null replicates": self.null_seed,
         }
+
+
+def _total(numbers: Sequence[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(numbers) else None
 
 
 def _sum_of(samples: Sequence[Sample | None]) -> Sample | None:

@@ -25,7 +25,7 @@ from posgeom.errors import CorpusError, CountsError, TokenizerError
 from posgeom.messages import shown
 from posgeom.options import NullKind, ReadOptions
 from posgeom.tokenize.engines.base import DocumentError, EngineError
-from posgeom.tokenize.tokenizers import TokenBatch, Tokenizer
+from posgeom.tokenize.tokenizers import Tokenizer, sequence_sizes
 
 MAX_FOLDS = 1000
 MAX_NULL_REPLICATES = 1000
@@ -100,6 +100,7 @@ class _Tally:
     fold_values: KeySample
     column: str | None
     notes: tuple[str, ...]
+    cut_documents: int | None
 
 
 def count_sources(
@@ -126,6 +127,7 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
     accumulators = [Accumulator(n_keys, capacity) for _ in range(n_corpora)]
     documents = np.zeros(settings.n_folds, np.int64)
     empty_documents = short_documents = 0
+    cut_documents: int | None = 0
     shingles = no_shingles(shingle_length(tokenizer.identity))
     copies = fold_values = sample_keys(np.empty(0, np.uint64))
     columns: dict[str, None] = {}
@@ -150,6 +152,8 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
         documents += part.documents
         empty_documents += part.empty_documents
         short_documents += part.short_documents
+        if cut_documents is not None:
+            cut_documents = None if part.cut_documents is None else cut_documents + part.cut_documents
         shingles = shingles.merge(part.shingles)
         copies, fold_values = copies.merge(part.copies), fold_values.merge(part.fold_values)
         if part.column is not None:
@@ -175,6 +179,7 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
         engine_notes=() if tokenizer.engine_note is None else (tokenizer.engine_note,),
         min_length=settings.min_length,
         short_documents=short_documents,
+        cut_documents=cut_documents,
         shingles=shingles,
         copies=copies,
         fold_values=None if settings.grouped_by in (None, "row") else fold_values,
@@ -211,7 +216,7 @@ def _tally(
         name = shown(tokenizer.identity.name)
         raise TokenizerError(f"tokenizer {name} fails{place}: {error}; mend the document, or use another") from None
     if settings.min_length is not None:
-        is_long = _sizes(tokens, tokenizer) >= settings.min_length
+        is_long = sequence_sizes(tokens, tokenizer) >= settings.min_length
         tokens, digests, deciding, folds = (
             tokens.only(is_long),
             digests[is_long],
@@ -251,6 +256,7 @@ def _tally(
         fold_values=sample_keys(deciding[is_full] if is_value else deciding[:0], bounds[1]),
         column=batch.column,
         notes=batch.notes,
+        cut_documents=None if tokens.cut is None else int(tokens.cut.sum()),
     )
 
 
@@ -262,13 +268,6 @@ def _failing(texts: Texts, tokenizer: Tokenizer, n_positions: int) -> int | None
         except DocumentError:
             return document
     return None
-
-
-def _sizes(tokens: TokenBatch, tokenizer: Tokenizer) -> NDArray[np.int64]:
-    """Positions that each sequence takes, special tokens included, up to n."""
-    if tokens.sizes is not None:
-        return tokens.sizes
-    return tokens.lengths + tokenizer.identity.n_special_tokens
 
 
 def _digests(

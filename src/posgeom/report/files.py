@@ -2,12 +2,10 @@
 
 import csv
 import json
-import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,50 +19,10 @@ from posgeom.errors import OutputError
 from posgeom.messages import one_line, shown
 from posgeom.report.document import to_document
 from posgeom.report.replicates import replicate_arrays
+from posgeom.report.scratch import scratch_directory
 from posgeom.results import Analysis
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
-_SCRATCH = ".posgeom-"
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
-
-
-def _scratch(directory: Path) -> tuple[Path, ExitStack]:
-    """A scratch directory, locked until it is closed, after those that killed runs left are removed."""
-    for left in directory.glob(f"{_SCRATCH}*"):
-        if left.is_dir() and not left.is_symlink():
-            with _lock(left) as is_free:
-                if is_free:
-                    shutil.rmtree(left, ignore_errors=True)
-    stage = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=directory))
-    owned = ExitStack()
-    owned.enter_context(_lock(stage))
-    return stage, owned
-
-
-@contextmanager
-def _lock(directory: Path) -> Iterator[bool]:
-    """Lock a directory, which ends with the process whatever ends that; False where another has it, or none can."""
-    if fcntl is None:
-        yield False
-        return
-    try:
-        descriptor = os.open(directory, os.O_RDONLY)
-    except OSError:
-        yield False
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        is_free = True
-    except OSError:
-        is_free = False
-    try:
-        yield is_free
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager
@@ -82,7 +40,7 @@ def staged_directory(target: str | Path) -> Iterator[Path]:
     try:
         with os_errors_named(target):
             target.mkdir(parents=True, exist_ok=True)
-            stage, owned = _scratch(target)
+            stage, owned = scratch_directory(target)
     except OutputError:
         _remove_created(missing)
         raise
@@ -140,7 +98,7 @@ def staged_file(target: str | Path) -> Iterator[Path]:
         kind = "a directory" if place.is_dir() else "no regular file"
         raise OutputError(f"cannot write {shown(target)}: it is {kind}, expected a file name")
     with os_errors_named(Path(target)):
-        stage, owned = _scratch(place.parent)
+        stage, owned = scratch_directory(place.parent)
     try:
         yield stage / "new"
         with os_errors_named(Path(target)):

@@ -103,18 +103,20 @@ class FastTokenizer(Tokenizer):
                 f"n = {n_positions} leaves no room for content: tokenizer {shown(self.identity.name)} adds "
                 f"{self.identity.n_special_tokens} special tokens to every sequence; use a larger -n"
             )
+        n_more = n_content + 1  # a token that is not counted tells which documents are longer
         documents = Texts.from_strings(texts)
         if not self._reference.surrounds:
             return self._with_specials(documents, n_positions)
         if self._can_cut:
             stops_early = self._engine is not None and self._engine.stops_early
-            n_seen = n_content if stops_early else _TOKENS_SEEN * n_content
-            lengths, tokens = self._cutter.first_tokens(documents, n_content, lambda some: self._content(some, n_seen))
+            n_seen = n_more if stops_early else _TOKENS_SEEN * n_more
+            more = self._cutter.first_tokens(documents, n_more, lambda some: self._content(some, n_seen))
         else:
-            lengths, tokens = self._reference.encode(documents, n_content)
+            more = self._reference.encode(documents, n_more)
+        lengths, tokens = clip_rows(more, n_content)
         self._check_ids(tokens)
         batch = number_tokens(lengths, tokens)
-        return TokenBatch(lengths, batch.positions + self._reference.n_before, tokens)
+        return TokenBatch(lengths, batch.positions + self._reference.n_before, tokens, cut=more[0] > n_content)
 
     def check(self, texts: Texts, n_positions: int, tokens: TokenBatch, documents: NDArray[np.int64]) -> None:
         """Compare some documents' tokens with those that the reference gives for the whole text."""
@@ -152,12 +154,12 @@ class FastTokenizer(Tokenizer):
         return assemble(len(texts), parts)
 
     def _with_specials(self, texts: Texts, n_positions: int) -> TokenBatch:
-        (lengths, ids), content = self._reference.encode_with_specials(texts, n_positions)
+        (lengths, ids), content, cut = self._reference.encode_with_specials(texts, n_positions)
         batch = number_tokens(lengths, ids)
         self._check_ids(ids)
         document = np.repeat(np.arange(lengths.size), lengths)[content]
         content_lengths = np.bincount(document, minlength=lengths.size).astype(np.int64)
-        return TokenBatch(content_lengths, batch.positions[content], ids[content], sizes=lengths)
+        return TokenBatch(content_lengths, batch.positions[content], ids[content], sizes=lengths, cut=cut)
 
     def _check_ids(self, ids: NDArray[np.int64]) -> None:
         if ids.size and int(ids.max()) >= self.id_space:

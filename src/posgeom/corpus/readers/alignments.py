@@ -28,7 +28,7 @@ class TextLines(io.TextIOBase):
         self.number = self._n_ends = 0
         self.last = ""
         self._lines = stream.lines(keep_ends=True)
-        self._decode = lambda raw, number: decode_utf8(raw, options, stream.source, number)
+        self._options, self._source = options, stream.source
 
     def readline(self, size: int = -1, /) -> str:  # type: ignore[override]  # noqa: ARG002  parsers read whole lines
         """Read a line, with a line feed as its end."""
@@ -38,7 +38,7 @@ class TextLines(io.TextIOBase):
             if self._n_ends > _MANY:  # Biopython looks for a block of a Clustal alignment forever
                 raise ValueError("the data end too early")
             return ""
-        self.number, line = number, self._decode(raw, number).rstrip("\r\n")
+        self.number, line = number, decode_utf8(raw, self._options, self._source, number).rstrip("\r\n")
         self.last = line or self.last
         return line + "\n"
 

@@ -42,10 +42,13 @@ class Reference(Engine):
         """Tokenise; at most `n_tokens` of each document."""
         return _flat([e.ids[:n_tokens] for e in self._run(texts.strings(), specials=False)])
 
-    def encode_with_specials(self, texts: Texts, n_positions: int) -> tuple[Ragged, NDArray[np.bool_]]:
-        """Tokenise with special tokens, wherever they stand, up to `n_positions`, and tell which ids are content.
+    def encode_with_specials(
+        self, texts: Texts, n_positions: int
+    ) -> tuple[Ragged, NDArray[np.bool_], NDArray[np.bool_]]:
+        """Tokenise with special tokens, wherever they stand, up to `n_positions`.
 
-        A special token is one that the post-processor added, not one spelled out in the text.
+        Also tells which ids are content, and which documents are cut. A special token is one that the post-processor
+        added, not one spelled out in the text.
         """
         # Only the library knows which special tokens stay when it truncates; it is told how far for all its users.
         with self._lock:
@@ -56,7 +59,8 @@ class Reference(Engine):
                 self._tokenizer.no_truncation()
         # The library makes room for the special tokens only: a template that names the text twice exceeds its limit.
         _, special = _flat([e.special_tokens_mask[:n_positions] for e in encodings])
-        return _flat([e.ids[:n_positions] for e in encodings]), special == 0
+        cut = np.array([bool(e.overflowing) or len(e.ids) > n_positions for e in encodings], np.bool_)
+        return _flat([e.ids[:n_positions] for e in encodings]), special == 0, cut
 
     def _run(self, texts: Sequence[str], *, specials: bool) -> "list[tokenizers.Encoding]":
         try:
