@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.counts.bins import make_bins
+from posgeom.counts.context_length import LONGEST
 from posgeom.counts.counting import count
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.encodings.base import Encoding
@@ -96,8 +97,8 @@ def analyze(
     check_width(n_dims)
     stored = corpus if isinstance(corpus, PositionCounts) else None
     length = chosen["n_positions"] if stored is None else stored.n_positions
-    if stored is None and None not in (chosen["bins"], length):
-        make_bins(chosen["bins"], length)  # refused before the corpus is read
+    if stored is None and chosen["bins"] is not None and (length is not None or isinstance(chosen["bins"], str)):
+        make_bins(chosen["bins"], LONGEST if length is None else length)  # refused before the corpus is read
     _check_items(encodings, DEFAULT_N_POSITIONS if length is None else length, n_dims)
     counts = counts_of(corpus, tokenizer, options, progress)
     shape = geometry_by(options, counts, seed=seed, progress=progress)

@@ -25,7 +25,10 @@ def choose_context_length(
     sizes = np.empty(0, np.int64)
     for batch in batches:
         first.append(batch)
-        tokens = tokenizer.encode(batch.documents, LONGEST)
+        try:
+            tokens = tokenizer.encode(batch.documents, LONGEST)
+        except (UnicodeEncodeError, AttributeError, TypeError):  # no text: the counting says where
+            break
         sizes = np.append(sizes, sequence_sizes(tokens, tokenizer)[tokens.lengths > 0])
         if sizes.size >= SAMPLED:
             break

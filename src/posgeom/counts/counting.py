@@ -34,6 +34,8 @@ from posgeom.tokenize.engines.base import EngineError
 from posgeom.tokenize.tokenizer_files import TokenizerSpec, load_tokenizer
 from posgeom.tokenize.tokenizers import Tokenizer
 
+_IN_MEMORY = "documents in memory, such as one column of a table, go to count_texts"
+
 
 @takes(CountOptions)
 def count(
@@ -82,7 +84,7 @@ def count(
         column=read.column if chosen["column"] is None else str(chosen["column"]),
         fold_by=read.fold_by if chosen["fold_by"] is None else str(chosen["fold_by"]),
     )
-    specs = [corpus] if isinstance(corpus, str | Path) else list(corpus)
+    specs = _names(corpus)
     sources = resolve_sources(specs, read)
     spec = _default_tokenizer(sources, read) if tokenizer is None else tokenizer
     loaded = load_tokenizer(spec, chosen["tokenizer_engine"])
@@ -102,6 +104,23 @@ def count(
         return _counted(read_sources(sources, read, on_progress=report), tokenizer, options, read.grouped_by)
 
     return named(_restarting(counted, loaded, can_restart=not any(source.is_pipe for source in sources)), names)
+
+
+def _names(corpus: object) -> list[str | Path]:
+    """What names a corpus; documents and tables in memory are refused, whose items are no names."""
+    names = [corpus] if isinstance(corpus, str | Path) else corpus
+    if _is_table(names) or not isinstance(names, Iterable) or isinstance(names, bytes):
+        raise CorpusError(f"corpus is a {type(corpus).__name__}: expected names of files; {_IN_MEMORY}")
+    listed = list(names)
+    for name in listed:
+        if not isinstance(name, str | Path):
+            raise CorpusError(f"corpus holds a {type(name).__name__}: expected names of files; {_IN_MEMORY}")
+    return listed
+
+
+def _is_table(value: object) -> bool:
+    """Whether iterating gives names of columns or splits, or rows, and no documents."""
+    return isinstance(value, Mapping) or hasattr(value, "columns") or hasattr(value, "column_names")
 
 
 def _counted(
@@ -230,11 +249,13 @@ def count_texts(
     """
     if isinstance(texts, str):
         raise CorpusError("texts is one string, expected an iterable of documents; use count(...) for a file name")
-    if isinstance(texts, Mapping) or hasattr(texts, "columns"):
-        # Iterating over these gives names, not documents.
-        raise CorpusError(
-            f"texts is a {type(texts).__name__}: expected an iterable of documents; pass one column of it"
-        )
+    for name, value in (("texts", texts), ("groups", groups)):
+        if _is_table(value) or not isinstance(value, Iterable | None) or isinstance(value, str):
+            raise CorpusError(
+                f"{name} is a {type(value).__name__}: expected an iterable of strings; pass one column, or one split"
+            )
+    if texts is None:
+        raise CorpusError("texts is None: expected an iterable of documents")
     if batch_size < 1:
         raise CorpusError(f"batch size {batch_size}: expected at least 1")
     if fold_by not in FOLD_BY or (groups is not None and fold_by != "text"):
