@@ -1,4 +1,6 @@
+import io
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -301,11 +303,14 @@ def test_tables_and_mappings_are_no_documents() -> None:
         count([["one two"]])  # type: ignore[list-item]
 
 
-def test_sequences_are_characters_whatever_the_name(tmp_path: Path) -> None:
+def test_sequences_are_characters_whatever_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for name in ("a.fa", "a.a2m", "noextension"):
         (tmp_path / name).write_text(">a\nACGT\n>b\nACGA\n>c\nAAGA\n")
         counts = count(tmp_path / name, n_positions=4, n_folds=2)
         found.append((counts.tokenizer.name, counts.checksum))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((tmp_path / "a.fa").read_bytes())))
+    counts = count("-", n_positions=4, n_folds=2)
+    found.append((counts.tokenizer.name, counts.checksum))
     assert found[0][0] == "chars"
-    assert found == found[:1] * 3
+    assert found == found[:1] * 4

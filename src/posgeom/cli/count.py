@@ -23,7 +23,7 @@ posgeom count reviews.parquet -t bert-base-uncased -n 256 -o counts.parquet
 posgeom count 'part-*.jsonl.zst' --column body -o parts.parquet
 
 posgeom count corpus/ -t tokenizer.json -o counts.parquet --engine dask --scheduler tcp://10.0.0.1:8786"""
-MERGE_EPILOG = """Example:
+MERGE_EPILOG = """Example, of counts made with the same -n:
 
 posgeom merge monday.parquet tuesday.parquet -o both.parquet"""
 

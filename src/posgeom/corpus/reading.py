@@ -100,7 +100,7 @@ def _batches(
         with open_stream(source) as stream:
             format_ = format_of(stream, options)
             for batch in READERS[format_](stream, options):
-                yield replace(batch, notes=tuple(stream.notes)) if stream.notes else batch
+                yield replace(batch, format=format_, notes=tuple(stream.notes))
                 on_progress(done + stream.consumed)
             done += stream.consumed if source.size is None else source.size
         on_progress(done)

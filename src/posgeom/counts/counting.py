@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Literal, Unpack, cast, get_args
 
@@ -86,7 +86,17 @@ def count(
     )
     specs = _names(corpus)
     sources = resolve_sources(specs, read)
-    spec = _default_tokenizer(sources, read) if tokenizer is None else tokenizer
+    total = total_bytes(sources)
+
+    def report(done: int) -> None:
+        progress("counting", done, total)
+
+    opened, first = None, None
+    if tokenizer is None and any(source.is_pipe for source in sources):  # what can be read once tells when it is read
+        opened = read_sources(sources, read, on_progress=report)
+        first = next(opened, None)
+        opened = chain([] if first is None else [first], opened)
+    spec = _default_tokenizer(sources, read, first) if tokenizer is None else tokenizer
     loaded = load_tokenizer(spec, chosen["tokenizer_engine"])
     names = [public_name(str(s)) for s in specs]
     if cluster["engine"] == "dask":
@@ -95,13 +105,10 @@ def count(
         settings, notes, _ = _settled(read_sources(sources, read), loaded, options, read.grouped_by)
         counts = count_on_cluster(sources, read, loaded, settings, cluster=cluster, progress=progress)
         return named(counts.with_notes(notes), names)
-    total = total_bytes(sources)
-
-    def report(done: int) -> None:
-        progress("counting", done, total)
 
     def counted(tokenizer: Tokenizer) -> PositionCounts:
-        return _counted(read_sources(sources, read, on_progress=report), tokenizer, options, read.grouped_by)
+        batches = opened or read_sources(sources, read, on_progress=report)
+        return _counted(batches, tokenizer, options, read.grouped_by)
 
     return named(_restarting(counted, loaded, can_restart=not any(source.is_pipe for source in sources)), names)
 
@@ -194,8 +201,9 @@ def named(counts: PositionCounts, sources: Sequence[str]) -> PositionCounts:
     return counts.with_sources(sources)
 
 
-def _default_tokenizer(sources: Sequence[Source], options: ReadOptions) -> str:
-    formats = {_format(s) if options.format == "auto" else options.format for s in sources}
+def _default_tokenizer(sources: Sequence[Source], options: ReadOptions, first: DocumentBatch | None) -> str:
+    known = {} if first is None else {first.source: first.format}
+    formats = {known.get(s.name, _format(s)) if options.format == "auto" else options.format for s in sources}
     return "chars" if formats <= SEQUENCES else "whitespace"
 
 
