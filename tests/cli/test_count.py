@@ -34,7 +34,8 @@ def test_count_merge_and_analyze_counts(run: Run, corpus: Path, tmp_path: Path) 
 def test_long_documents_bins_and_leaks(run: Run, corpus: Path, tmp_path: Path) -> None:
     done = run("count", corpus, "-n", 10, "--full-length", "-o", "long.parquet")
     assert "300 documents (0 empty, 0 of less than 10 positions left out)" in done.stdout, done.stderr
-    assert "note: Length: 100.0% of the documents are longer than n = 10 and were cut there." in done.stderr
+    done = run("count", corpus, "-n", 9, "-o", "short.parquet")
+    assert "note: Length: 100.0% of the documents are longer than n = 9 and were cut there." in done.stderr
     longer = corpus.read_text().splitlines()
     corpus.write_text("\n".join(["short one", *longer]))
     done = run("count", corpus, "-n", 10, "--min-length", 3, "-o", "some.parquet")
