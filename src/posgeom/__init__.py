@@ -51,6 +51,7 @@ from posgeom.estimation.build import Geometry, geometry
 from posgeom.estimation.distance_matrix import DistanceMatrix
 from posgeom.estimation.mds import MDS, Spectrum, classical_mds
 from posgeom.estimation.metrics import METRICS, distribution_distances
+from posgeom.fitting import fit_encoding
 from posgeom.inference.comparison import Difference
 from posgeom.inference.depth_curve import DepthCurve, DepthPoint, depth_curve
 from posgeom.inference.jackknife import Estimate, Interval, jackknife
@@ -59,6 +60,7 @@ from posgeom.inference.null_corpora import OrderBeyondLengths, order_beyond_leng
 from posgeom.inference.scorecard import EncodingScores, Scorecard, score, scorecard
 from posgeom.inference.scoring import alignment, stress
 from posgeom.inference.significance import Axis, Significance, significance
+from posgeom.inference.token_effects import TokenEffect, TokenEffects, token_effects
 from posgeom.models.by_hand import ByHand
 from posgeom.models.family import Family
 from posgeom.models.inspection import Inspection, inspect_model
@@ -143,6 +145,8 @@ __all__ = [
     "Significance",
     "Spectrum",
     "Stress",
+    "TokenEffect",
+    "TokenEffects",
     "Tokenizer",
     "TokenizerError",
     "TokenizerIdentity",
@@ -160,6 +164,7 @@ __all__ = [
     "effective_rank",
     "export",
     "fire",
+    "fit_encoding",
     "fourier",
     "geometry",
     "inspect_model",
@@ -200,5 +205,6 @@ __all__ = [
     "t5",
     "t5_buckets",
     "to_document",
+    "token_effects",
     "xpos",
 ]

@@ -144,7 +144,7 @@ def analyze(
 def counts_of(
     corpus: str | Path | Sequence[str | Path] | PositionCounts,
     tokenizer: TokenizerSpec | None,
-    options: AnalyzeOptions,
+    options: Mapping[str, Any],
     progress: ProgressHook,
 ) -> PositionCounts:
     """A corpus counted, or counts made before, with which nothing that counting fixed may be given; in bins, if any."""
@@ -160,13 +160,13 @@ def counts_of(
 
 
 def geometry_by(
-    options: GeometryOptions, counts: PositionCounts, *, seed: int, progress: ProgressHook = silent
+    options: Mapping[str, Any], counts: PositionCounts, *, seed: int, progress: ProgressHook = silent
 ) -> Geometry:
     """The geometry of counts, by a convention and what was chosen beside it."""
     return geometry(counts, seed=seed, progress=progress, **_policy(options))
 
 
-def _policy(options: GeometryOptions) -> dict[str, Any]:
+def _policy(options: Mapping[str, Any]) -> dict[str, Any]:
     chosen = with_defaults(options, GeometryOptions)
     convention = chosen["convention"]
     if convention not in CONVENTIONS:

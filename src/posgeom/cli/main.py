@@ -21,12 +21,14 @@ from posgeom.cli import (
     demo,
     encodings,
     export,
+    fit,
     inspect,
     layers,
     order,
     plot,
     report,
     reproduce,
+    tokens,
 )
 from posgeom.errors import PosgeomError
 from posgeom.messages import printable, shown
@@ -44,8 +46,10 @@ app = typer.Typer(
 app.command("analyze", epilog=analyze.EPILOG)(analyze.command)
 app.command("count", epilog=count.EPILOG)(count.command)
 app.command("merge", epilog=count.MERGE_EPILOG)(count.merge_command)
+app.command("tokens", epilog=tokens.EPILOG)(tokens.command)
 app.command("encodings", epilog=encodings.EPILOG)(encodings.command)
 app.command("export", epilog=export.EPILOG)(export.command)
+app.command("fit", epilog=fit.EPILOG)(fit.command)
 app.command("inspect", epilog=inspect.EPILOG)(inspect.command)
 app.command("layers", epilog=layers.EPILOG)(layers.command)
 app.command("order", epilog=order.EPILOG)(order.command)

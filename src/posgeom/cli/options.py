@@ -219,20 +219,22 @@ def min_length(least: int | None, n_positions: int, *, full: bool) -> int | None
 def takes(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of some groups, and call it with those that were given, as keyword arguments.
 
-    Those of `ReadOptions` travel together, as ``options``. Where the command has a parameter ``counts`` that was given,
-    the options that are fixed by counting are refused.
+    Those of `ReadOptions` travel together, as ``options``; a parameter that the command has itself goes first. Where it
+    has a parameter ``counts`` that was given, the options that are fixed by counting are refused.
     """
-    declared = {name: stated for group in groups for name, stated in options_of(group).items() if stated[2].flags}
-    reading = {name for name in declared if ReadOptions in groups and name in ReadOptions.__annotations__}
+    known = {name: stated for group in groups for name, stated in options_of(group).items() if stated[2].flags}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command, eval_str=True)
         own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        declared = {name: stated for name, stated in known.items() if name not in signature.parameters}
+        reading = declared.keys() & ReadOptions.__annotations__.keys() if ReadOptions in groups else set()
+        fixed = (FIXED_BY_COUNTING | reading) & declared.keys() | {"tokenizer"}
 
         def call(context: typer.Context, **values: Any) -> None:
             given = {name for name in values if _is_given(context, name)}
             if values.get("counts"):
-                for name in sorted(given & (FIXED_BY_COUNTING | reading | {"tokenizer"})):
+                for name in sorted(given & fixed):
                     flag = declared[name][2].flags.split(", ")[0].split("/")[0] if name in declared else "-t"
                     raise CorpusError(f"{flag} was fixed when the counts were made: leave it out, or count again")
             options = {name: _parsed(declared[name][2], values[name]) for name in declared if name in given}

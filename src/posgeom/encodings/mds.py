@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding, PointEncoding
 from posgeom.encodings.checks import check_choice, check_width
+from posgeom.encodings.documentation import documented
 from posgeom.encodings.interpolation import interpolate_rows
 from posgeom.errors import EncodingError
 from posgeom.estimation.build import Geometry
@@ -15,6 +16,7 @@ from posgeom.estimation.mds import MDS, classical_mds
 from posgeom.seeds import make_rng
 
 
+@documented
 def mds(
     geometry: Geometry | DistanceMatrix,
     n_dims: int | None = None,
@@ -50,10 +52,6 @@ def mds(
         without a new fit.
     seed : int
         Draws the map of the mixed columns.
-
-    Returns
-    -------
-    Encoding
 
     Raises
     ------
@@ -107,8 +105,13 @@ def _first(axes: NDArray[np.float64], width: int, seed: int) -> NDArray[np.float
 
 
 def _mixed(axes: NDArray[np.float64], width: int, seed: int) -> NDArray[np.float64]:
-    q, r = np.linalg.qr(make_rng(seed).standard_normal((width, axes.shape[1])))
-    return np.asarray(axes @ (q * np.where(np.diagonal(r) < 0, -1.0, 1.0)).T)
+    return np.asarray(axes @ orthonormal_columns(width, axes.shape[1], seed).T)
+
+
+def orthonormal_columns(width: int, n_columns: int, seed: int) -> NDArray[np.float64]:
+    """A matrix with orthonormal columns, every such one as likely as another; shape (width, n_columns)."""
+    q, r = np.linalg.qr(make_rng(seed).standard_normal((width, n_columns)))
+    return np.asarray(q * np.where(np.diagonal(r) < 0, -1.0, 1.0))
 
 
 _COLUMNS = {"first": _first, "mixed": _mixed}

@@ -15,6 +15,8 @@ from posgeom.errors import EncodingError
 from posgeom.messages import one_line, printable, shown, shown_list
 
 MATRIX_SUFFIXES = (".npy", ".safetensors")
+_TABLE = "table"
+"""Name of the tensor that posgeom writes a table under, beside others that belong to it."""
 _NUMPY_DTYPES = ("F64", "F32", "F16", "I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8")
 
 Table = Path | NDArray[Any]
@@ -22,23 +24,7 @@ Table = Path | NDArray[Any]
 
 
 def read_table(table: Path | str | ArrayLike) -> tuple[str, NDArray[Any]]:
-    """A table given as an array or a file, and what to call it in messages.
-
-    Parameters
-    ----------
-    table : Path, str or array_like
-        A path may end in ``:tensor=NAME``.
-
-    Returns
-    -------
-    str
-    ndarray
-
-    Raises
-    ------
-    EncodingError
-        When the file cannot be read, or the values are no real numbers.
-    """
+    """A table given as an array or a file, which may end in ``:tensor=NAME``, and what to call it in messages."""
     if not isinstance(table, Path | str):
         return "the given array", as_numbers("the given array", table)
     path, tensor = split_tensor(str(table))
@@ -60,7 +46,7 @@ def load_matrix(path: str | Path, tensor: str | None = None) -> NDArray[Any]:
     ----------
     path : str or Path
     tensor : str, optional
-        Which tensor of a .safetensors file; not needed when it holds one.
+        Which tensor of a .safetensors file; not needed when it holds one, or a table that posgeom wrote.
 
     Returns
     -------
@@ -91,21 +77,7 @@ def load_matrix(path: str | Path, tensor: str | None = None) -> NDArray[Any]:
 
 
 def load_tensors(path: str | Path) -> dict[str, NDArray[Any]]:
-    """Every tensor of a .safetensors file, by name; bfloat16 as float32.
-
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    dict of str to ndarray
-
-    Raises
-    ------
-    EncodingError
-        When the file is missing, damaged, or of another kind.
-    """
+    """Every tensor of a .safetensors file, by name; bfloat16 as float32."""
     file = Path(path)
     if file.suffix != ".safetensors":
         raise EncodingError(f"{shown(path)}: expected a .safetensors file")
@@ -113,8 +85,29 @@ def load_tensors(path: str | Path) -> dict[str, NDArray[Any]]:
         return {name: _tensor(file, tensors, name) for name in tensors.keys()}  # noqa: SIM118
 
 
+def load_fit(path: str | Path) -> dict[str, Any]:
+    """How `posgeom.fit_encoding` fitted the table of a file; empty where the file does not say so."""
+    file = Path(path)
+    if file.suffix != ".safetensors":
+        return {}
+    with _readable(file) as tensors:
+        fit: dict[str, Any] = _own_metadata(tensors).get("fit", {})
+    return fit
+
+
+def _own_metadata(tensors: Any) -> dict[str, Any]:
+    """What posgeom wrote into a file's header beside its arrays; empty in a file of another hand."""
+    try:
+        metadata = json.loads((tensors.metadata() or {}).get("posgeom", "{}"))
+    except (ValueError, RecursionError):
+        return {}
+    return metadata if isinstance(metadata, dict) and isinstance(metadata.get("fit", {}), dict) else {}
+
+
 def _load_safetensors(file: Path, tensor: str | None) -> NDArray[Any]:
     with _readable(file) as tensors:
+        if tensor is None and _own_metadata(tensors).get("what") == _TABLE and _TABLE in tensors.keys():  # noqa: SIM118
+            tensor = _TABLE
         return _tensor(file, tensors, _choose_tensor(file, list(tensors.keys()), tensor))
 
 

@@ -1,6 +1,7 @@
 """Taking the encoding of position out of a running torch model, or shuffling it, for as long as a block lasts."""
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import singledispatch
 from typing import Any, Literal
@@ -13,6 +14,7 @@ from posgeom.messages import shown
 from posgeom.models.checkpoint import WRAPPERS, names_by_suffix
 from posgeom.models.family import Alibi, NoPositions, PositionTable, Rotary, Sinusoids, Stack, T5Bias
 from posgeom.models.model import Model
+from posgeom.models.relative_kinds import Disentangled, RelativeSines
 
 How = Literal["zeroed", "shuffled"]
 _ALIBI_METHODS = ("build_alibi_tensor", "build_mpt_alibi_tensor")
@@ -47,9 +49,45 @@ def _(
 @_alter.register
 def _(positions: T5Bias, torch_model: Any, model: Model, how: How, order: NDArray[np.int64], undo: ExitStack) -> None:
     for layer in range(positions.n_layers or 1):
-        weight = _parameter(torch_model, model, positions.tensor.replace(".0.", f".{layer}.", 1))
+        weight = _parameter(torch_model, model, positions.tensor.format(layer=layer))
         buckets = np.random.default_rng(int(order[0])).permutation(weight.shape[0])
         _replace(weight, np.arange(weight.shape[0]), buckets, how, undo)
+
+
+@_alter.register
+def _(
+    positions: Disentangled, torch_model: Any, model: Model, how: How, order: NDArray[np.int64], undo: ExitStack
+) -> None:
+    weight = _parameter(torch_model, model, positions.tensor)
+    rows = np.random.default_rng(int(order[0])).permutation(weight.shape[0])
+    _replace(weight, np.arange(weight.shape[0]), rows, how, undo)
+
+
+@_alter.register
+def _(
+    positions: RelativeSines,  # noqa: ARG001
+    torch_model: Any,
+    model: Model,
+    how: How,
+    order: NDArray[np.int64],
+    undo: ExitStack,
+) -> None:
+    name = "relative_positional_encoding"
+    found = [module for module in torch_model.modules() if hasattr(module, name)]
+    if not found:
+        raise CheckpointError(f"{shown(model.checkpoint.name)}: no relative sines were found in the running model")
+    build = getattr(found[0], name)
+
+    def changed(*arguments: Any, **options: Any) -> Any:
+        import torch
+
+        sines = build(*arguments, **options)
+        if how == "zeroed":
+            return torch.zeros_like(sines)
+        return sines[torch.as_tensor(np.random.default_rng(int(order[0])).permutation(sines.shape[0]))]
+
+    setattr(found[0], name, changed)
+    undo.callback(delattr, found[0], name)
 
 
 @_alter.register
@@ -76,6 +114,12 @@ def _(positions: Rotary, torch_model: Any, model: Model, how: How, order: NDArra
 @_alter.register
 def _(positions: Alibi, torch_model: Any, model: Model, how: How, order: NDArray[np.int64], undo: ExitStack) -> None:  # noqa: ARG001
     found = [(m, name) for m in torch_model.modules() for name in _ALIBI_METHODS if hasattr(m, name)]
+    code = sys.modules[type(torch_model).__module__]
+    if not found and hasattr(code, _ALIBI_METHODS[0]):  # Falcon's is a function
+        build = getattr(code, _ALIBI_METHODS[0])
+        setattr(code, _ALIBI_METHODS[0], _changed_bias(build, how, order))
+        undo.callback(setattr, code, _ALIBI_METHODS[0], build)
+        return
     if not found:
         raise CheckpointError(f"{shown(model.checkpoint.name)}: no ALiBi bias was found in the running model")
     for module, name in found:
@@ -109,11 +153,16 @@ def _changed_bias(build: Callable[..., Any], how: How, order: NDArray[np.int64])
 
 def _parameter(torch_model: Any, model: Model, name: str) -> Any:
     """A parameter of the running model by its name in the family."""
-    names = [stored for stored, _ in torch_model.named_parameters(remove_duplicate=False)]
-    found = names_by_suffix(names, WRAPPERS | model.tensors.prefixes).get(name, [])
+    names = (stored for stored, _ in torch_model.named_parameters(remove_duplicate=False))
+    return torch_model.get_parameter(running_name(names, name, model.tensors.prefixes, model.checkpoint.name)).data
+
+
+def running_name(names: Iterable[str], name: str, prefixes: frozenset[str], model: str) -> str:
+    """Which of a running model's parameters is the one that its family calls `name`."""
+    found = names_by_suffix(names, WRAPPERS | prefixes).get(name, [])
     if len(found) != 1:
-        raise CheckpointError(f"{shown(model.checkpoint.name)}: the running model has no parameter {shown(name)}")
-    return torch_model.get_parameter(found[0]).data
+        raise CheckpointError(f"{shown(model)}: the running model has no parameter {shown(name)}")
+    return found[0]
 
 
 def _replace(weight: Any, rows: NDArray[np.int64], sources: NDArray[np.int64], how: How, undo: ExitStack) -> None:

@@ -137,6 +137,10 @@ class Tokenizer(ABC):
         """Token strings by id, for an open vocabulary; None where the ids are fixed."""
         return None
 
+    def names(self, tokens: Sequence[int]) -> list[str]:
+        """What people call some token ids."""
+        return [str(token) for token in tokens]
+
     def keys(self, tokens: NDArray[np.int64]) -> NDArray[np.uint64]:
         """A number for each token that is the same in every run: its id, where ids are fixed.
 
@@ -182,6 +186,10 @@ class ByteTokenizer(Tokenizer):
         cut = np.fromiter(map(len, longer), np.int64, len(pieces)) > n_positions
         return number_tokens(lengths, np.frombuffer(b"".join(pieces), np.uint8).astype(np.int64), cut)
 
+    def names(self, tokens: Sequence[int]) -> list[str]:
+        """Characters of ASCII that can be seen, and the hexadecimal number of other bytes."""
+        return [chr(token) if 0x20 < token < 0x7F else f"<0x{token:02X}>" for token in tokens]
+
 
 class CharTokenizer(Tokenizer):
     """One token per Unicode code point, its id the code point; the vocabulary is what the corpus holds."""
@@ -197,6 +205,10 @@ class CharTokenizer(Tokenizer):
         codes = np.frombuffer("".join(pieces).encode("utf-32-le"), np.uint32)
         cut = np.fromiter(map(len, texts), np.int64, len(pieces)) > n_positions
         return number_tokens(lengths, codes.astype(np.int64), cut)
+
+    def names(self, tokens: Sequence[int]) -> list[str]:
+        """The characters; spaces as what they are called."""
+        return [{" ": "space", "\t": "tab"}.get(chr(token), chr(token)) for token in tokens]
 
 
 class WhitespaceTokenizer(Tokenizer):
