@@ -1,6 +1,6 @@
 """The main job in one call: from a corpus to a scored geometry."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -189,8 +189,10 @@ def _is_builder(item: object) -> TypeGuard[Callable[..., Any]]:
 
 def _check_items(encodings: Sequence[EncodingLike], n_positions: int, n_dims: int) -> None:
     """Refuse what cannot be scored before the corpus is read."""
-    if isinstance(encodings, str | Encoding | np.ndarray) or _is_builder(encodings):
-        raise EncodingError(f"got {type(encodings).__name__} for encodings: expected a list, as in [{encodings!r:.40}]")
+    is_one = isinstance(encodings, str | Encoding | np.ndarray) or _is_builder(encodings)
+    if is_one or not isinstance(encodings, Iterable):
+        example = f", as in [{encodings!r:.40}]" if is_one else ""
+        raise EncodingError(f"got {type(encodings).__name__} for encodings: expected a list{example}")
     for item in encodings:
         if not (isinstance(item, str | Encoding | np.ndarray) or _is_builder(item)):
             raise EncodingError(
