@@ -91,11 +91,11 @@ def count(
     def report(done: int) -> None:
         progress("counting", done, total)
 
-    opened, first = None, None
-    if tokenizer is None and any(source.is_pipe for source in sources):  # what can be read once tells when it is read
-        opened = read_sources(sources, read, on_progress=report)
-        first = next(opened, None)
-        opened = chain([] if first is None else [first], opened)
+    first, opened = None, list[Iterator[DocumentBatch]]()
+    if tokenizer is None and any(source.is_pipe or source.path is None for source in sources):
+        batches = read_sources(sources, read, on_progress=report)  # not twice where that costs, or cannot be
+        first = next(batches, None)
+        opened = [chain([] if first is None else [first], batches)]
     spec = _default_tokenizer(sources, read, first) if tokenizer is None else tokenizer
     loaded = load_tokenizer(spec, chosen["tokenizer_engine"])
     names = [public_name(str(s)) for s in specs]
@@ -107,7 +107,7 @@ def count(
         return named(counts.with_notes(notes), names)
 
     def counted(tokenizer: Tokenizer) -> PositionCounts:
-        batches = opened or read_sources(sources, read, on_progress=report)
+        batches = opened.pop() if opened else read_sources(sources, read, on_progress=report)
         return _counted(batches, tokenizer, options, read.grouped_by)
 
     return named(_restarting(counted, loaded, can_restart=not any(source.is_pipe for source in sources)), names)
