@@ -16,12 +16,12 @@ from posgeom.corpus.sources import Source
 from posgeom.corpus.texts import Texts
 from posgeom.counts.accumulator import Accumulator, Keys, key_type
 from posgeom.counts.count_entries import CountEntries, sum_count_entries
-from posgeom.counts.folds import folds_of, group_digests, mixed, row_digests, text_digests
+from posgeom.counts.folds import document_digests, folds_of, mixed
 from posgeom.counts.key_sample import KeySample, sample_keys
 from posgeom.counts.null_corpora import null_tokens
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.shingles import Shingles, no_shingles, sample_shingles, shingle_length
-from posgeom.errors import CorpusError, CountsError, TokenizerError
+from posgeom.errors import CountsError, TokenizerError
 from posgeom.messages import shown
 from posgeom.options import NullKind, ReadOptions
 from posgeom.tokenize.engines.base import DocumentError, EngineError
@@ -137,7 +137,7 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
         n_before = 0
         for batch in batches:
             # Here and not in the threads: hashing short texts holds the interpreter's lock, they would fight over it.
-            digests, deciding = _digests(batch, settings.grouped_by, n_before)
+            digests, deciding = document_digests(batch, settings.grouped_by, n_before)
             yield _Work(batch, digests, deciding, folds_of(deciding, settings.n_folds), n_before == 0)
             n_before += digests.size
 
@@ -268,32 +268,6 @@ def _failing(texts: Texts, tokenizer: Tokenizer, n_positions: int) -> int | None
         except DocumentError:
             return document
     return None
-
-
-def _digests(
-    batch: DocumentBatch, grouped_by: str | None, n_before: int
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Digest of each document's text, and of what decides its fold."""
-    try:
-        digests = text_digests(batch.documents)
-        if grouped_by == "row":
-            return digests, row_digests(n_before, digests.size)
-        return digests, digests if batch.groups is None else group_digests(batch.groups)
-    except (UnicodeEncodeError, AttributeError):
-        texts = batch.texts
-        for row, (text, group) in enumerate(zip(texts, batch.groups or texts, strict=True), batch.first_row):
-            _check_text(text, batch.source, row)
-            _check_text(group, batch.source, row)
-        raise
-
-
-def _check_text(text: object, source: str, row: int) -> None:
-    if not isinstance(text, str):
-        raise CorpusError(f"{source!r}, row {row}: got {type(text).__name__}, expected text")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise CorpusError(f"{source!r}, row {row}: lone surrogate, which is not valid Unicode text") from None
 
 
 def _in_threads(function: Callable[[_Work], _Tally], batches: Iterator[_Work], workers: int) -> Iterator[_Tally]:
