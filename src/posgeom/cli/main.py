@@ -16,6 +16,7 @@ from posgeom import __version__
 from posgeom.cli import (
     analyze,
     calibrate,
+    claims,
     compare,
     count,
     demo,
@@ -28,6 +29,8 @@ from posgeom.cli import (
     plot,
     report,
     reproduce,
+    theory,
+    theory_models,
     tokens,
 )
 from posgeom.errors import PosgeomError
@@ -59,6 +62,11 @@ app.command("report", epilog=report.EPILOG)(report.command)
 app.command("plot", epilog=plot.EPILOG)(plot.command)
 app.command("reproduce", epilog=reproduce.EPILOG)(reproduce.command)
 app.command("demo", epilog=demo.EPILOG)(demo.command)
+app.command("claims", epilog=claims.EPILOG)(claims.command)
+app.add_typer(theory.app, name="theory")
+theory.app.command("necessity", epilog=theory_models.NECESSITY_EPILOG)(theory_models.necessity_command)
+theory.app.command("separation", epilog=theory_models.SEPARATION_EPILOG)(theory_models.separation_command)
+theory.app.command("ntk", epilog=theory_models.NTK_EPILOG)(theory_models.ntk_command)
 
 
 def _print_version(value: bool) -> None:

@@ -47,6 +47,8 @@ class OrderSensitivity:
         max |f(x) - g(x)|, g being the same model in double precision: what a gap must exceed to mean anything.
     largest : float
         max |f(x)|, for scale.
+    gap_double, gap_zeroed_double : float
+        The first two gaps in double precision: what is round-off shrinks with the precision, and what is not stays.
     """
 
     name: str
@@ -62,6 +64,8 @@ class OrderSensitivity:
     gap_shuffled: float
     round_off: float
     largest: float
+    gap_double: float
+    gap_zeroed_double: float
 
 
 def order_sensitivity(
@@ -101,7 +105,7 @@ def order_sensitivity(
     if isinstance(stack.positions, PositionTable):
         limit = read_positions(opened.tensors, stack.positions).points.shape[0]
     n_tokens = min(n_tokens, limit or n_tokens)
-    torch_model = _load(str(model), opened)
+    torch_model = load_torch_model(str(model), opened)
     if text is None:
         tokens, movable = _random_tokens(torch_model.config, n_tokens, rng), np.arange(n_tokens)
     else:
@@ -117,7 +121,9 @@ def order_sensitivity(
     single = run(tokens)
     torch_model.double()
     try:
-        double = run(tokens)
+        double, gap_double = run(tokens), _gap(run, tokens, orders)
+        with altered(torch_model, opened, stack, "zeroed", shuffled):
+            gap_zeroed_double = _gap(run, tokens, orders)
     except RuntimeError as error:  # experts that have no code in double precision
         raise CheckpointError(f"{shown(model)} does not run in double precision: {one_line(error)}") from None
     return OrderSensitivity(
@@ -134,6 +140,8 @@ def order_sensitivity(
         gap_shuffled=gaps[2],
         round_off=float(np.abs(single - double).max()),
         largest=float(np.abs(single).max()),
+        gap_double=gap_double,
+        gap_zeroed_double=gap_zeroed_double,
     )
 
 
@@ -165,18 +173,19 @@ def _runner(torch_model: Any, stack: Stack) -> Any:
     return run
 
 
-def _load(name: str, opened: Model) -> Any:
+def load_torch_model(name: str, opened: Model, auto: str = "AutoModel") -> Any:
+    """The running model of a checkpoint, by one of the automatic classes of transformers."""
     try:
         import torch
         import transformers
     except ImportError:
-        raise PosgeomError("order sensitivity runs the model: install posgeom[models] (torch, transformers)") from None
+        raise PosgeomError("this runs the model: install posgeom[models] (torch, transformers)") from None
     if Path(name).is_file():
         raise CheckpointError(f"{shown(name)} is one file: name the directory of the model, with its config.json")
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     try:
-        torch_model, loaded = transformers.AutoModel.from_pretrained(
+        torch_model, loaded = getattr(transformers, auto).from_pretrained(
             name,
             local_files_only=Path(name).is_dir(),
             trust_remote_code=False,
