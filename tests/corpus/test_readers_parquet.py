@@ -226,7 +226,7 @@ def test_progress_follows_the_rows(path: Path) -> None:
 
 
 def encrypted(path: Path, column: str, *, plain_footer: bool) -> Path:
-    class Keys(pe.KmsClient):  # type: ignore[misc]
+    class Keys(pe.KmsClient):
         def __init__(self, _: object) -> None:
             super().__init__()
 

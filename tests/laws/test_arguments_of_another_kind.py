@@ -25,6 +25,7 @@ OTHERS = {
 }
 COUNTS = pg.count_texts([f"{a} {b}" for a in "xyz" for b in "xyz"] * 20, n_positions=2, fold_by="row")
 GEOMETRY = pg.geometry(COUNTS)
+NOT_A_LIST: Any = 5
 TAKERS: dict[str, Callable[[Any], object]] = {
     "count": pg.count,
     "count_texts": pg.count_texts,
@@ -39,7 +40,7 @@ TAKERS: dict[str, Callable[[Any], object]] = {
     "encodings of a scorecard": lambda value: pg.scorecard([value], GEOMETRY),
     "geometry of a scorecard": lambda value: pg.scorecard([], value),
     "score": lambda value: pg.score(value, GEOMETRY),
-    "encodings": lambda value: pg.analyze(COUNTS, n_dims=4, encodings=5 if value is None else value),
+    "encodings": lambda value: pg.analyze(COUNTS, n_dims=4, encodings=NOT_A_LIST if value is None else value),
     "items of encodings": lambda value: pg.analyze(COUNTS, n_dims=4, encodings=[value]),
     "learned": pg.learned,
     "effective_rank": pg.effective_rank,
