@@ -29,8 +29,8 @@ CorpusArgument = Annotated[
     typer.Argument(
         metavar="CORPUS...",
         help="Files, quoted globs, directories, URLs (s3://bucket/part-*.txt.gz), Hugging Face datasets "
-        "(hf:NAME:CONFIG:SPLIT), or - for standard input: text, JSONL, CSV, TSV, Parquet, Arrow, FASTA, plain or .gz, "
-        ".bz2, .zst.",
+        "(hf:NAME:CONFIG:SPLIT), or - for standard input: text, JSON, CSV, TSV, Parquet, Arrow, "
+        "FASTA and other sequences, CoNLL-U, plain or .gz, .bz2, .zst.",
         show_default=False,
     ),
 ]
@@ -42,7 +42,7 @@ TokenizerOption = Annotated[
         metavar="TOKENIZER",
         rich_help_panel="Tokens",
         help="A tokenizer.json, a model directory, a hub name, or bytes, chars, whitespace. Default: whitespace; "
-        "chars for FASTA.",
+        "chars for sequences.",
         show_default=False,
     ),
 ]
