@@ -1,6 +1,6 @@
 """Taking the encoding of position out of a running torch model, or shuffling it, for as long as a block lasts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import singledispatch
 from typing import Any, Literal
@@ -109,11 +109,16 @@ def _changed_bias(build: Callable[..., Any], how: How, order: NDArray[np.int64])
 
 def _parameter(torch_model: Any, model: Model, name: str) -> Any:
     """A parameter of the running model by its name in the family."""
-    names = [stored for stored, _ in torch_model.named_parameters(remove_duplicate=False)]
-    found = names_by_suffix(names, WRAPPERS | model.tensors.prefixes).get(name, [])
+    names = (stored for stored, _ in torch_model.named_parameters(remove_duplicate=False))
+    return torch_model.get_parameter(running_name(names, name, model.tensors.prefixes, model.checkpoint.name)).data
+
+
+def running_name(names: Iterable[str], name: str, prefixes: frozenset[str], model: str) -> str:
+    """Which of a running model's parameters is the one that its family calls `name`."""
+    found = names_by_suffix(names, WRAPPERS | prefixes).get(name, [])
     if len(found) != 1:
-        raise CheckpointError(f"{shown(model.checkpoint.name)}: the running model has no parameter {shown(name)}")
-    return torch_model.get_parameter(found[0]).data
+        raise CheckpointError(f"{shown(model)}: the running model has no parameter {shown(name)}")
+    return found[0]
 
 
 def _replace(weight: Any, rows: NDArray[np.int64], sources: NDArray[np.int64], how: How, undo: ExitStack) -> None:

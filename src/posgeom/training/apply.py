@@ -1,0 +1,286 @@
+"""Encodings put into models of transformers: written into the table that the model has, recorded, and taken back."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from posgeom.encodings.base import Encoding
+from posgeom.encodings.catalog import plain
+from posgeom.encodings.registry import build_encoding
+from posgeom.errors import CheckpointError, EncodingError
+from posgeom.messages import one_line, shown
+from posgeom.models.checkpoint import open_checkpoint
+from posgeom.training.low_rank import factor_names, is_low_rank, make_full, make_low_rank
+from posgeom.training.places import Place, place_of
+from posgeom.training.rows import EncodingRows, as_encoding, factors_of, rms_norm, rows_of, scaled_to
+
+NONE = "none"
+"""The encoding that is no encoding: a zero table that stays frozen."""
+_KEY, _HANDLE = "posgeom", "_posgeom_applied"
+
+
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """An encoding in a model.
+
+    Attributes
+    ----------
+    parameter : str
+        Name of the model's table.
+    first_row : int
+        Its row of position 0. Rows before it, of padding or of class tokens, keep what they had.
+    record : dict
+        What ``config.posgeom`` says: the encoding's spec, scheme and options, n_positions, n_dims, rank, trainable,
+        row_norm (root mean square of the rows' norms as put in), n_parameters (numbers that positions have: n d, or
+        r (n + d)), stack.
+    """
+
+    parameter: str
+    first_row: int
+    record: dict[str, Any]
+    _former: Tensor | None
+    _former_record: dict[str, Any] | None = None
+    _former_trainable: bool = True
+
+    def __repr__(self) -> str:
+        rank = "" if self.record["rank"] is None else f", rank {self.record['rank']}"
+        return f"<Applied {self.record['encoding']}{rank}: {self.parameter}, {self.record['n_positions']} positions>"
+
+    @property
+    def place(self) -> Place:
+        """Where the table is."""
+        return Place(self.parameter, self.first_row)
+
+
+def apply_encoding(
+    model: nn.Module,
+    encoding: EncodingRows | str,
+    *,
+    trainable: bool = True,
+    match_norm: bool = True,
+    rank: int | None = None,
+    stack: str | None = None,
+    seed: int = 0,
+) -> Applied:
+    """Put an encoding into a model of transformers, in place of the table of positions that it has.
+
+    Row i of the encoding goes to position i: after the padding rows of RoBERTa and OPT, and to patch i of a ViT. Rows
+    that no position has keep what they had. What is changed is the table's values, under its own name, so that
+    ``save_pretrained`` and ``from_pretrained`` work as ever; ``config.posgeom`` records it. An encoding applied before
+    is taken back first.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+        One whose family has a table of positions: BERT, DistilBERT, ELECTRA, RoBERTa, XLM-R, MPNet, ALBERT, GPT-2,
+        GPT-Neo, OPT, BART, ViT, DeiT, DINOv2, CLIP, SigLIP, ...
+    encoding : Encoding, array or tensor of shape (n, d), or str
+        With the model's width, and at least its positions. A spec as `posgeom.build_encoding` takes it is built for
+        the model. ``"none"`` is no encoding at all: a zero table that stays frozen, whatever `trainable` says.
+    trainable : bool
+        Whether the table is learned from there on. False freezes the whole parameter.
+    match_norm : bool
+        Scale the encoding, by one factor, to the root mean square of the row norms of the table that it replaces, so
+        that tokens keep their weight against positions. A zero encoding stays zero.
+    rank : int, optional
+        Make the table a product A W^T of this rank, learned or frozen as such (Remark 8 of the paper). By default the
+        table is full.
+    stack : str, optional
+        Such as encoder, decoder, text, vision. By default the model's first.
+    seed : int
+        Of specs that draw.
+
+    Returns
+    -------
+    Applied
+
+    Raises
+    ------
+    CheckpointError
+        When the model's family is not known, or has no such table.
+    EncodingError
+        When the encoding has no vectors, another width, or fewer positions than the model.
+    """
+    place = place_of(model, stack)
+    n = place.table(model).shape[0] - place.first_row
+    width = place.table(model).shape[1]
+    built = _build(encoding, n, width, seed)
+    points = rows_of(built, n)
+    if points.shape[1] != width:
+        raise EncodingError(
+            f"encoding {built.name} has width d = {points.shape[1]}, the model's table has {width}: build it with "
+            f"n_dims = {width}"
+        )
+    if rank is not None:
+        coordinates, axes = factors_of(points, rank)
+        points = coordinates @ axes.T
+    _take_back(model, place)
+    former = place.table(model).detach()
+    if match_norm and points.any():
+        own = rms_norm(former[place.first_row :].double().cpu().numpy())
+        if own == 0:
+            raise EncodingError("the model's table is zero, which nothing can be scaled to: say match_norm=False")
+        points = scaled_to(points, own, built.name)
+    learns = trainable and not (isinstance(encoding, str) and encoding == NONE)
+    table: nn.Parameter = getattr(place.owner(model), place.attribute)
+    applied = Applied(
+        place.parameter,
+        place.first_row,
+        _record(built, points, rank=rank, trainable=learns, stack=stack),
+        table.detach().clone(),
+        getattr(model.config, _KEY, None),
+        table.requires_grad,
+    )
+    _write(table, place, points)
+    table.requires_grad_(learns)
+    if rank is not None:
+        make_low_rank(model, place, rank)
+    model.config.posgeom = applied.record
+    setattr(model, _HANDLE, applied)
+    return applied
+
+
+def remove_encoding(model: nn.Module) -> None:
+    """Give a model the table back that it had before `apply_encoding`, exactly.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+
+    Raises
+    ------
+    CheckpointError
+        When no encoding was applied to it, or it was loaded with one: a checkpoint does not keep the former table.
+    """
+    applied = _applied(model)
+    if applied is None:
+        raise CheckpointError(f"{type(model).__name__} has no encoding that apply_encoding put into it here")
+    if applied._former is None:
+        raise CheckpointError(
+            f"{type(model).__name__} was loaded with its encoding, and a checkpoint does not keep the table before it: "
+            "load the model that it was made from"
+        )
+    if is_low_rank(model, applied.place):
+        make_full(model, applied.place)
+    table: nn.Parameter = getattr(applied.place.owner(model), applied.place.attribute)
+    with torch.no_grad():
+        table.copy_(applied._former)
+    table.requires_grad_(applied._former_trainable)
+    delattr(model, _HANDLE)
+    if applied._former_record is None:
+        delattr(model.config, _KEY)
+    else:
+        model.config.posgeom = applied._former_record
+
+
+def position_table(model: nn.Module, stack: str | None = None) -> Tensor:
+    """The vectors that a model of transformers has for positions 0 to n - 1 now, shape (n, d), without a copy.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+    stack : str, optional
+        By default the first.
+
+    Returns
+    -------
+    Tensor
+        Part of the parameter, or of the product A W^T; gradients flow into it.
+
+    Raises
+    ------
+    CheckpointError
+        As `apply_encoding`.
+    """
+    place = place_of(model, stack)
+    return place.table(model)[place.first_row :]
+
+
+def from_pretrained(path: str | Path, model_class: Any = None, **options: Any) -> Any:
+    """Load a model that was saved with an encoding in it, as it was: low-rank factors, and frozen where it was frozen.
+
+    Plain ``from_pretrained`` of transformers loads the same numbers, as a full table that is learned on.
+
+    Parameters
+    ----------
+    path : str or Path
+        A directory that ``save_pretrained`` wrote, or a hub name.
+    model_class : type, optional
+        Such as ``BertForMaskedLM``. By default ``AutoModel``.
+    **options
+        Passed on to its ``from_pretrained``.
+
+    Returns
+    -------
+    PreTrainedModel
+
+    Raises
+    ------
+    CheckpointError
+        When it cannot be loaded, or no encoding is recorded in its config.
+    """
+    from transformers import AutoModel
+
+    try:
+        model = (model_class or AutoModel).from_pretrained(str(path), **options)
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{shown(path)} cannot be loaded by transformers: {one_line(error)}") from None
+    record = getattr(model.config, _KEY, None)
+    if not isinstance(record, dict) or not {"rank", "trainable", "stack"} <= record.keys():
+        raise CheckpointError(f"{shown(path)} has no encoding of posgeom in its config: load it with transformers")
+    place = place_of(model, record["stack"])
+    getattr(place.owner(model), place.attribute).requires_grad_(record["trainable"])
+    if record["rank"] is not None:
+        make_low_rank(model, place, record["rank"])
+        stored = open_checkpoint(path)
+        with torch.no_grad():
+            for name in factor_names(model, place):
+                model.get_parameter(name).copy_(torch.from_numpy(np.asarray(stored.read(name))))
+    setattr(model, _HANDLE, Applied(place.parameter, place.first_row, record, None))
+    return model
+
+
+def _build(encoding: Any, n: int, width: int, seed: int) -> Encoding:
+    if not isinstance(encoding, str):
+        return as_encoding(encoding)
+    return build_encoding("nope" if encoding == NONE else encoding, n_positions=n, n_dims=width, seed=seed)
+
+
+def _applied(model: nn.Module) -> Applied | None:
+    return getattr(model, _HANDLE, None)
+
+
+def _take_back(model: nn.Module, place: Place) -> None:
+    """Undo what was applied before; of a loaded model, whose former table is not known, keep the values."""
+    applied = _applied(model)
+    if applied is None:
+        return
+    if applied._former is not None:
+        remove_encoding(model)
+    elif is_low_rank(model, place):
+        make_full(model, place)
+
+
+def _write(table: Tensor, place: Place, points: Any) -> None:
+    with torch.no_grad():
+        table[..., place.first_row :, :] = torch.as_tensor(points, dtype=torch.float64).to(table)
+
+
+def _record(encoding: Encoding, points: Any, *, rank: int | None, trainable: bool, stack: str | None) -> dict[str, Any]:
+    n, d = points.shape
+    return {
+        "encoding": encoding.name,
+        "scheme": encoding.scheme,
+        "options": {key: plain(value) for key, value in encoding.options.items()},
+        "n_positions": n,
+        "n_dims": d,
+        "rank": rank,
+        "trainable": trainable,
+        "row_norm": rms_norm(points),
+        "n_parameters": n * d if rank is None else rank * (n + d),
+        "stack": stack,
+    }
