@@ -25,6 +25,7 @@ from posgeom.cli import (
     plot,
     report,
     reproduce,
+    train,
 )
 from posgeom.errors import PosgeomError
 from posgeom.messages import printable, shown
@@ -52,6 +53,7 @@ app.command("compare", epilog=compare.EPILOG)(compare.command)
 app.command("report", epilog=report.EPILOG)(report.command)
 app.command("plot", epilog=plot.EPILOG)(plot.command)
 app.command("reproduce", epilog=reproduce.EPILOG)(reproduce.command)
+app.command("train", epilog=train.EPILOG)(train.command)
 app.command("demo", epilog=demo.EPILOG)(demo.command)
 
 

@@ -1,6 +1,7 @@
 """The figures of a stored run, each with a caption that says how to read it, from what and from how much."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +23,7 @@ from posgeom.report.charts.scorecard import scorecard_figure
 from posgeom.report.charts.spectrum import MAX_AXES, spectrum_figure
 from posgeom.report.charts.theme import N_SERIES
 from posgeom.report.run import Run
+from posgeom.report.training import TRAINING_KINDS
 
 Document = dict[str, Any]
 _MAX_DEPTH_BARS = 256
@@ -316,6 +318,10 @@ def _main_encodings(run: Run) -> list[str]:
     return sorted(names, key=lambda name: ":" in name)
 
 
+def _of_one(build: Callable[[Sequence[Run]], Figure | None], run: Run) -> Figure | None:
+    return build([run])
+
+
 KINDS: Mapping[str, Callable[[Run], Figure | None]] = MappingProxyType(
     {
         "scorecard": _scorecard,
@@ -329,6 +335,7 @@ KINDS: Mapping[str, Callable[[Run], Figure | None]] = MappingProxyType(
         "width": _width,
         "depth-curve": _depth_curve,
         "layers": _layers,
+        **{name: partial(_of_one, build) for name, build in TRAINING_KINDS.items()},
     }
 )
 """What can be drawn of a run, by name."""

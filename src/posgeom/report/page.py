@@ -16,6 +16,13 @@ from posgeom.report.figures import KINDS, comparison
 from posgeom.report.findings import findings, layers_findings
 from posgeom.report.run import Run
 from posgeom.report.tables import comparison_tables, scorecard_table
+from posgeom.report.training import (
+    TRAINING_KINDS,
+    training_findings,
+    training_lead,
+    training_provenance,
+    training_table,
+)
 
 REPORT = "report.html"
 _NAMED_SOURCES, _FONT_SIZE = 3, 12
@@ -58,7 +65,8 @@ def render(page: Mapping[str, Any], charts: Mapping[str, Any]) -> str:
 
 
 def _sentences(run: Run) -> list[str]:
-    return (findings(run.scores) if run.scores else []) + (layers_findings(run.layers) if run.layers else [])
+    told = (findings(run.scores) if run.scores else []) + (layers_findings(run.layers) if run.layers else [])
+    return told + (training_findings(run.training) if run.training else [])
 
 
 def _sections(runs: Sequence[Run], charts: dict[str, Any], progress: ProgressHook) -> list[dict[str, Any]]:
@@ -80,10 +88,14 @@ def _sections(runs: Sequence[Run], charts: dict[str, Any], progress: ProgressHoo
         progress("report", done, len(KINDS))
         drawn = [(run.name, figure) for run in runs if (figure := build(run)) is not None]
         tables = []
+        if kind in TRAINING_KINDS and len(drawn) > 1:
+            drawn = [("", figure)] if (figure := TRAINING_KINDS[kind](runs)) is not None else []
         if kind == "scorecard":
             tables = [
                 scorecard_table(run.scores, run.name if several else "") for run in runs if run.scores is not None
             ]
+        if kind == "separation":
+            tables = [training_table(run.training, run.name if several else "") for run in runs if run.training]
         if drawn:
             add(drawn[0][1].title, drawn, tables)
     progress("report", len(KINDS), len(KINDS))
@@ -104,6 +116,8 @@ def _title(runs: Sequence[Run]) -> str:
     run = runs[0]
     if run.scores is not None:
         return f"Position geometry of {_sources(run.scores['corpus']['sources'])}"
+    if run.training is not None:
+        return f"Positions along training on {_sources(run.training['sources'])}"
     return f"Layers and heads of {printable((run.layers or {})['model'])}"
 
 
@@ -126,6 +140,8 @@ def _lead(runs: Sequence[Run]) -> str:
             f"{len(scores['positions_used']):,} of {scores['n_positions']:,} positions compared. posgeom "
             f"{printable(scores['software']['version'])}."
         )
+    if run.training is not None:
+        return f"{training_lead(run.training)}."
     layers = run.layers or {}
     return f"{layers['n_layers']} layers, {layers['n_heads']} heads; input P: {printable(layers['input'])}."
 
@@ -163,6 +179,9 @@ def _provenance(run: Run, name: str) -> dict[str, Any]:
             ("geometry", f"{layers['metric']}, {layers['estimator']}, {len(layers['positions_used']):,} positions"),
         ]
         notes += layers["notes"]
+    if (training := run.training) is not None:
+        entries += training_provenance(training)
+        notes += training["notes"]
     return {
         "name": name,
         "entries": [(label, printable(text)) for label, text in entries],

@@ -1,6 +1,5 @@
 """`PositionGeometryCallback`: the geometry of a model's positions, watched while the transformers Trainer trains it."""
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -11,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import TrainerCallback
 
-from posgeom.errors import OutputError, RunError
+from posgeom.errors import RunError
 from posgeom.estimation.build import Geometry
 from posgeom.messages import one_line, shown
 from posgeom.training.model_table import read_table, unwrapped
+from posgeom.training.storage import Row, read_records, replace_file, save_array, start_path, write_records
 from posgeom.training.tracking import SCHEDULE, TableTracker, checked_schedule
 
 Measure = Callable[[Any, int], Mapping[str, float | None]]
-Row = dict[str, Any]
 
 
 class PositionGeometryCallback(TrainerCallback):  # type: ignore[misc]
@@ -72,6 +71,7 @@ class PositionGeometryCallback(TrainerCallback):  # type: ignore[misc]
     ) -> None:
         self._tracker = TableTracker(geometry, n_positions)
         self._path = None if path is None else Path(path)
+        self._start_path = None if path is None else start_path(Path(path))
         self._schedule = checked_schedule(schedule)
         self._measure, self._read = measure, read
         self._trainer: Any = None
@@ -136,13 +136,9 @@ class PositionGeometryCallback(TrainerCallback):  # type: ignore[misc]
         self._trainer.log(logs)
         control.should_log = should_log
 
-    @property
-    def _start_path(self) -> Path | None:
-        return None if self._path is None else self._path.with_name(self._path.name + ".start.npy")
-
     def _write_start(self, state: Any) -> None:
         if self._start_path is not None and state.is_world_process_zero:
-            _replace(self._start_path, lambda path: _save_array(path, self._start))
+            replace_file(self._start_path, lambda path: save_array(path, self._start))
 
     def _resume(self, step: int) -> None:
         """Go on with the records up to the step that training is resumed from; later ones are made again."""
@@ -153,42 +149,3 @@ class PositionGeometryCallback(TrainerCallback):  # type: ignore[misc]
         except (OSError, ValueError) as error:
             raise RunError(f"cannot read {shown(self._start_path)}: {one_line(error)}") from None
         self.records = [row for row in read_records(self._path) if row["step"] <= step]
-
-
-def write_records(records: Sequence[Row], path: Path) -> None:
-    """Write records as Parquet, in one go: a reader sees the old file or the new one."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    _replace(path, lambda place: parquet.write_table(pa.Table.from_pylist(list(records)), place))
-
-
-def read_records(path: Path) -> list[Row]:
-    """Records that were written before; none where there is no such file."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    if not path.exists():
-        return []
-    try:
-        rows: list[Row] = parquet.read_table(path).to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        raise RunError(f"cannot read {shown(path)}: {one_line(error)}") from None
-    return rows
-
-
-def _save_array(path: Path, array: NDArray[np.float64] | None) -> None:
-    with path.open("wb") as stream:
-        np.save(stream, np.asarray(array), allow_pickle=False)
-
-
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write(scratch)
-        scratch.replace(path)
-    except OSError as error:
-        raise OutputError(f"cannot write {shown(path)}: {error.strerror or one_line(error)}") from None
-    finally:
-        scratch.unlink(missing_ok=True)

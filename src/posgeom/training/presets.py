@@ -55,6 +55,7 @@ PRESETS: Mapping[PresetName, Preset] = MappingProxyType(
                 "intermediate_size": 256,
             },
             n_positions=64,
+            epochs=5,
             rate_from_scratch=1e-3,
             max_documents=8000,
             save_every=100,

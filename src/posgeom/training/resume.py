@@ -10,9 +10,11 @@ from typing import Any
 
 from posgeom.errors import OutputError, RunError
 from posgeom.messages import one_line, shown
+from posgeom.training.result import TrainingResult
+from posgeom.training.storage import replace_file, start_path
 from posgeom.training.tasks import Example
 
-PLAN, CHECKPOINTS, RUN = "plan.json", "checkpoints", "run.json"
+PLAN, CHECKPOINTS, RUN, STEPS, MODEL = "plan.json", "checkpoints", "run.json", "steps.parquet", "model"
 _STATE = "trainer_state.json"
 """What the Trainer writes last into a checkpoint."""
 
@@ -58,3 +60,22 @@ def _last_checkpoint(folder: Path) -> Path | None:
         else:
             return path
     return None
+
+
+def finish(directory: Path, result: TrainingResult) -> None:
+    """Write the model and, last, the result of a run that has ended; what it took to go on is removed."""
+    model = directory / MODEL
+    scratch = directory / f".{MODEL}"
+    for left in (scratch, model):  # of a run that was killed here
+        shutil.rmtree(left, ignore_errors=True)
+    try:
+        scratch.mkdir()
+        result.save_model(scratch)
+        scratch.replace(model)
+        text = json.dumps(result.to_dict(), indent=1, allow_nan=False)
+        replace_file(directory / RUN, lambda path: path.write_text(text + "\n", encoding="ascii"))
+    except OSError as error:
+        raise OutputError(f"cannot write {shown(directory)}: {error.strerror or one_line(error)}") from None
+    shutil.rmtree(directory / CHECKPOINTS, ignore_errors=True)
+    for left in (directory / PLAN, start_path(directory / STEPS)):
+        left.unlink(missing_ok=True)

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 import transformers
 
-from posgeom.encodings.base import Encoding
+from posgeom.encodings.learned import learned
 from posgeom.encodings.registry import build_encoding
-from posgeom.errors import CheckpointError, EncodingError
+from posgeom.errors import CheckpointError
 from posgeom.estimation.build import Geometry
 from posgeom.messages import one_line, shown
 from posgeom.progress import ProgressHook
@@ -33,7 +33,7 @@ def make_model(options: TrainOptions, preset: Preset, task: Task) -> Any:
             **labels,
             vocab_size=vocabulary.size,
             max_position_embeddings=preset.n_positions,
-            pad_token_id=vocabulary.pad or 0,
+            pad_token_id=vocabulary.pad,
         )
         return (transformers.BertForMaskedLM if masked else transformers.BertForSequenceClassification)(config)
     auto = transformers.AutoModelForMaskedLM if masked else transformers.AutoModelForSequenceClassification
@@ -50,21 +50,80 @@ def make_model(options: TrainOptions, preset: Preset, task: Task) -> Any:
         raise CheckpointError(f"{shown(options.model)} cannot be loaded by transformers: {one_line(error)}") from None
     if model.config.vocab_size < vocabulary.size:
         raise CheckpointError(
-            f"{shown(options.model)} has {model.config.vocab_size:,} tokens, the tokenizer {vocabulary.size:,}: leave -t "
-            "out for the model's own"
+            f"{shown(options.model)} has {model.config.vocab_size:,} tokens, the tokenizer {vocabulary.size:,}: leave "
+            "-t out for the model's own"
         )
     return model
 
 
-def put_encoding(model: Any, options: TrainOptions, geometry: Geometry | None) -> dict[str, Any] | None:
-    """Put the encoding into the model, frozen or not; None where the model keeps the table that it has."""
-    if options.encoding == DEFAULT and options.rank is None:
-        position_table(model)  # refused where there is none
-        if not options.trainable:
-            for parameter in _table_parameters(model):
-                parameter.requires_grad_(False)
-        return None
-    applied = apply_encoding(
-        model, _encoding(model, options, geometry), trainable=options.trainable, rank=options.rank, seed=options.seed
-    )
+def put_encoding(model: Any, options: TrainOptions, geometry: Geometry | None) -> dict[str, Any]:
+    """Put the encoding into the model, frozen or not, and tell what it is."""
+    own = position_table(model)  # refused where there is none
+    n, width = own.shape
+    if options.encoding == DEFAULT:
+        encoding: Any = learned(own.detach().double().cpu().numpy(), name=DEFAULT)
+    elif options.encoding == NONE:
+        encoding = NONE
+    else:
+        encoding = build_encoding(options.encoding, n_positions=n, n_dims=width, geometry=geometry, seed=options.seed)
+    applied = apply_encoding(model, encoding, trainable=options.trainable, rank=options.rank)
     return dict(applied.record)
+
+
+def make_trainer(
+    model: Any, options: TrainOptions, preset: Preset, task: Task, *, folder: Path, callback: PositionGeometryCallback
+) -> Any:
+    """The Trainer of a run: AdamW, a rate that falls linearly to 0, mixed precision where there is a GPU for it."""
+    has_gpu = torch.cuda.is_available()
+    has_bfloat16 = has_gpu and torch.cuda.is_bf16_supported()
+    arguments = transformers.TrainingArguments(
+        output_dir=str(folder),
+        per_device_train_batch_size=preset.batch_size,
+        num_train_epochs=preset.epochs,
+        max_steps=options.max_steps or -1,
+        learning_rate=preset.rate_from_scratch if options.model is None else preset.rate_from_checkpoint,
+        lr_scheduler_type="linear",
+        seed=options.seed,
+        bf16=has_bfloat16,
+        fp16=has_gpu and not has_bfloat16,
+        save_strategy="steps",
+        save_steps=preset.save_every,
+        save_total_limit=2,
+        logging_steps=_LOG_EVERY,
+        report_to=list(options.log_to) or "none",
+        remove_unused_columns=False,
+        dataloader_pin_memory=has_gpu,
+        disable_tqdm=True,
+    )
+    trainer = transformers.Trainer(
+        model,
+        arguments,
+        train_dataset=task.train,
+        data_collator=partial(collate, pad=task.vocabulary.pad),
+    )
+    trainer.remove_callback(transformers.PrinterCallback)  # standard output is for results
+    callback.attach(trainer)
+    return trainer
+
+
+def machine_of(trainer: Any) -> dict[str, Any]:
+    """What a run was computed on and with."""
+    arguments = trainer.args
+    return {
+        "device": str(arguments.device),
+        "precision": "bfloat16, mixed" if arguments.bf16 else "float16, mixed" if arguments.fp16 else "float32",
+        "threads": torch.get_num_threads(),
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+    }
+
+
+class Progress(transformers.TrainerCallback):  # type: ignore[misc]
+    """Tells how far training is."""
+
+    def __init__(self, hook: ProgressHook) -> None:
+        self._hook = hook
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+        """Tell after each optimiser step."""
+        self._hook("training", state.global_step, state.max_steps)

@@ -77,10 +77,11 @@ class Vocabulary:
                 "name; give it with -t"
             )
         self.loaded, self.n_positions, self.size = loaded, n_positions, loaded.id_space
-        self._backend = Tokenizer.from_str(loaded.definition())
+        self.definition: str = loaded.definition()
+        self._backend = Tokenizer.from_str(self.definition)
         self._backend.no_padding()
         self._backend.enable_truncation(n_positions)
-        self.pad = self._first("[PAD]", "<pad>")
+        self.pad = self._first("[PAD]", "<pad>") or 0  # masked, so that any id would do
         self.mask = self._first("[MASK]", "<mask>")
 
     def _first(self, *names: str) -> int | None:

@@ -1,0 +1,217 @@
+"""Runs of training: what is told, drawn and tabled of them, one or several side by side."""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as TextTable
+
+from posgeom.messages import printable
+from posgeom.policies import LEVEL
+from posgeom.report.charts.figure import Figure, Row, known
+from posgeom.report.charts.lines import lines_figure
+from posgeom.report.run import Run
+from posgeom.report.table import print_paragraph
+from posgeom.report.tables import Cell, Column, Table
+
+Document = dict[str, Any]
+_NORMAL = 1.959964
+"""Half-width of a 95 % interval in standard errors, for means over hundreds of documents."""
+_COLUMNS = (
+    ("step", lambda r: f"{r['step']:,}"),
+    ("min. separation", lambda r: f"{r['min_separation']:.4f}"),
+    ("of", lambda r: f"{r['closest_i']}, {r['closest_j']}"),
+    ("alignment", lambda r: _number(r["alignment"])),
+    ("95 %", lambda r: "" if r["alignment_low"] is None else f"{r['alignment_low']:.3f} {r['alignment_high']:.3f}"),
+    ("scaled stress", lambda r: _number(r["stress_scaled"])),
+    ("raw stress", lambda r: _number(r["stress_raw"], ".3g")),
+    ("Pearson", lambda r: _number(r["pearson"])),
+    ("violations", lambda r: _number(r["violation_rate"], ".1%")),
+    ("eff. rank", lambda r: f"{r['effective_rank']:.1f}"),
+    ("moved", lambda r: _number(r["moved"], ".1%")),
+    ("loss", lambda r: f"{r['loss']:.3f}"),
+    ("accuracy", lambda r: f"{r['accuracy']:.1%}"),
+)
+_NARROW = ("raw stress", "95 %", "Pearson", "eff. rank")
+"""Columns that a terminal goes without."""
+
+
+def training_findings(run: Document) -> list[str]:
+    """What a run of training shows: whether positions stay apart, what they come near to, and what was learned."""
+    return [_separation(run), _nearness(run), _learned(run)]
+
+
+def _separation(run: Document) -> str:
+    records, first, last = run["records"], run["records"][0], run["records"][-1]
+    least = min(records, key=lambda r: r["min_separation"])
+    if least["min_separation"] > 0:
+        verdict = "and is positive at each of them: no two positions have one vector"
+    else:
+        pair = f"{least['closest_i']} and {least['closest_j']}"
+        verdict = f"and is 0 at step {least['step']:,}: positions {pair} have one vector"
+    return (
+        f"The minimum separation of {run['preset']['n_positions']} positions is {first['min_separation']:.4g} at step "
+        f"{first['step']:,} and {last['min_separation']:.4g} at step {last['step']:,} ({len(records)} steps looked "
+        f"at), {verdict}."
+    )
+
+
+def _nearness(run: Document) -> str:
+    shape, first, last = run["geometry"], run["records"][0], run["records"][-1]
+    moved = "" if last["moved"] is None else f"; the table has moved by {last['moved']:.1%} of its norm"
+    if shape is None or last["alignment"] is None:
+        return f"Alignment with the documents trained on is undefined{moved}."
+    sample = f"{shape['estimator']} distances of {len(shape['positions_used'])} positions"
+    sample += f", {run['task']['train_documents']:,} documents"
+    return (
+        f"Alignment with the geometry of the documents trained on ({sample}) goes from {_aligned(first)} to "
+        f"{_aligned(last)}{moved}."
+    )
+
+
+def _aligned(record: Document) -> str:
+    if record["alignment"] is None:
+        return "undefined"
+    if record["alignment_low"] is None:
+        return f"{record['alignment']:.3f}"
+    return (
+        f"{record['alignment']:.3f} ({LEVEL:.0%} interval {record['alignment_low']:.3f} to "
+        f"{record['alignment_high']:.3f})"
+    )
+
+
+def _learned(run: Document) -> str:
+    task, first, last = run["task"], run["records"][0], run["records"][-1]
+    half = _NORMAL * last["accuracy_error"]
+    low, high = max(last["accuracy"] - half, 0.0), min(last["accuracy"] + half, 1.0)
+    chance = "" if task["chance"] is None else f", where the best constant answer has {task['chance']:.1%}"
+    return (
+        f"On {task['held_out_documents']:,} held-out documents the loss goes from {first['loss']:.4g} to "
+        f"{last['loss']:.4g}, the accuracy to {last['accuracy']:.1%} ({LEVEL:.0%} interval {low:.1%} to {high:.1%}, of "
+        f"one run){chance}."
+    )
+
+
+def training_lead(run: Document) -> str:
+    """What was trained, in one line."""
+    options, model = run["options"], run["model"]
+    source = "from scratch" if options["model"] is None else f"from {options['model']}"
+    rank = "" if options["rank"] is None else f" as a product of rank {options['rank']}"
+    how = "learned on" if options["trainable"] else "frozen"
+    return printable(
+        f"{model['class']}, {model['n_layers']} layers of width {model['width']}, {source}; positions: "
+        f"{options['encoding']}, {how}{rank}; task {run['task']['name']}; seed {options['seed']}"
+    )
+
+
+def training_provenance(run: Document) -> list[tuple[str, str]]:
+    """Where the numbers of a run of training come from."""
+    task, model, machine, preset = run["task"], run["model"], run["machine"], run["preset"]
+    shape = run["geometry"]
+    return [
+        ("sources", ", ".join(run["sources"])),
+        ("task", f"{task['name']}: {task['description']}"),
+        ("trained on", f"{task['train_examples']:,} examples of {task['train_documents']:,} documents"),
+        ("held out", f"{task['held_out_documents']:,} documents: {task['held_out']}"),
+        ("what was trained", training_lead(run)),
+        ("parameters", f"{model['parameters']:,}, {model['trained_parameters']:,} of them trained"),
+        ("steps", f"{run['records'][-1]['step']:,} of {preset['batch_size']} examples"),
+        ("geometry", "none" if shape is None else f"{shape['metric']}, {shape['estimator']}"),
+        ("computed on", f"{machine['device']}, {machine['precision']}, {machine['seconds']:.0f} s"),
+        (
+            "software",
+            f"posgeom {run['software']['version']}, torch {machine['torch']}, transformers {machine['transformers']}",
+        ),
+    ]
+
+
+def _lines(runs: Sequence[Run], y: str, low: str | None = None, high: str | None = None) -> list[Row]:
+    bounds = {"low": low, "high": high}
+    return [
+        {"run": run.name, "step": r["step"], y: r[y]}
+        | {name: None if key is None else r[key] for name, key in bounds.items()}
+        for run in runs
+        if run.training is not None
+        for r in run.training["records"]
+    ]
+
+
+def _separation_figure(runs: Sequence[Run]) -> Figure | None:
+    return _figure(
+        "separation",
+        "Minimum separation along training",
+        _lines(runs, "min_separation"),
+        "min_separation",
+        "min |p_i - p_j|",
+        "Distance of the two nearest positions of the table. At 0 two positions would be one to the model.",
+    )
+
+
+def _alignment_figure(runs: Sequence[Run]) -> Figure | None:
+    return _figure(
+        "alignment-steps",
+        "Alignment along training",
+        _lines(runs, "alignment", "alignment_low", "alignment_high"),
+        "alignment",
+        "alignment",
+        "How much of the geometry of the documents trained on the table has: 1 is the same geometry up to scale. "
+        "Bands: 95 % intervals (jackknife over folds). It does not predict performance.",
+    )
+
+
+def _loss_figure(runs: Sequence[Run]) -> Figure | None:
+    return _figure(
+        "loss",
+        "Held-out loss along training",
+        _lines(runs, "loss"),
+        "loss",
+        "mean cross-entropy, nats",
+        "Of documents that were held out, of one run each.",
+    )
+
+
+def _figure(name: str, title: str, rows: list[Row], y: str, y_title: str, caption: str) -> Figure | None:
+    if not known(rows, y):
+        return None
+    titles = {"title": title, "x_title": "optimiser step", "y_title": y_title, "caption": caption}
+    return lines_figure(rows, name=name, x="step", y=y, series="run", points=True, **titles)
+
+
+TRAINING_KINDS: Mapping[str, Callable[[Sequence[Run]], Figure | None]] = MappingProxyType(
+    {"separation": _separation_figure, "alignment-steps": _alignment_figure, "loss": _loss_figure}
+)
+"""What is drawn of runs of training, all of them in one chart, by name."""
+
+
+def training_table(run: Document, name: str = "") -> Table:
+    """Every record of a run."""
+    rows = [[Cell(cell(record)) for _, cell in _COLUMNS] for record in run["records"]]
+    caption = (
+        "Records along training. moved: distance from the table at the start, of its norm. loss and accuracy are of "
+        "held-out documents."
+    )
+    return Table(caption, [Column(title) for title, _ in _COLUMNS], rows, name)
+
+
+def print_training(run: Document, console: Console) -> None:
+    """Print a run of training."""
+    print_paragraph(training_lead(run), console)
+    console.print()
+    table = TextTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    columns = [(title, cell) for title, cell in _COLUMNS if title not in _NARROW]
+    for title, _ in columns:
+        table.add_column(title.replace(" ", "\n"), justify="right", no_wrap=True)
+    for record in run["records"]:
+        table.add_row(*(cell(record) for _, cell in columns))
+    console.print(table)
+    console.print()
+    for sentence in training_findings(run):
+        print_paragraph(sentence, console)
+    for note in run["notes"]:
+        print_paragraph(printable(note), console, bullet="- ")
+
+
+def _number(value: float | None, spec: str = ".3f") -> str:
+    return "undef" if value is None else format(value, spec)
