@@ -52,6 +52,7 @@ from posgeom.estimation.build import Geometry, geometry
 from posgeom.estimation.distance_matrix import DistanceMatrix
 from posgeom.estimation.mds import MDS, Spectrum, classical_mds
 from posgeom.estimation.metrics import METRICS, distribution_distances
+from posgeom.fitting import fit_encoding
 from posgeom.inference.comparison import Difference
 from posgeom.inference.depth_curve import DepthCurve, DepthPoint, depth_curve
 from posgeom.inference.jackknife import Estimate, Interval, jackknife
@@ -160,6 +161,7 @@ __all__ = [
     "effective_rank",
     "export",
     "fire",
+    "fit_encoding",
     "fourier",
     "geometry",
     "inspect_model",

@@ -19,6 +19,7 @@ from posgeom.cli import (
     demo,
     encodings,
     export,
+    fit,
     inspect,
     layers,
     order,
@@ -45,6 +46,7 @@ app.command("count", epilog=count.EPILOG)(count.command)
 app.command("merge", epilog=count.MERGE_EPILOG)(count.merge_command)
 app.command("encodings", epilog=encodings.EPILOG)(encodings.command)
 app.command("export", epilog=export.EPILOG)(export.command)
+app.command("fit", epilog=fit.EPILOG)(fit.command)
 app.command("inspect", epilog=inspect.EPILOG)(inspect.command)
 app.command("layers", epilog=layers.EPILOG)(layers.command)
 app.command("order", epilog=order.EPILOG)(order.command)

@@ -34,10 +34,10 @@ _FIXED_BY_COUNTING = {
 """Parameters of a command, and their options, that counts have behind them."""
 
 
-def stored_counts(context: typer.Context, files: list[Path]) -> PositionCounts:
-    """Read counts and add them up, unless an option was given that they leave no choice about."""
+def stored_counts(context: typer.Context, files: list[Path], *, free: str | None = None) -> PositionCounts:
+    """Read counts and add them up, unless an option was given, but for a free one, that they leave no choice about."""
     for name, option in _FIXED_BY_COUNTING.items():
         source = context.get_parameter_source(name)
-        if source is not None and source.name != "DEFAULT":
+        if name != free and source is not None and source.name != "DEFAULT":
             raise CorpusError(f"{option} was fixed when the counts were made: leave it out, or count again")
     return merged_counts(files)

@@ -46,6 +46,10 @@ class Encoding(ABC):
         What it is fitted to.
     scheme : str or None
         Name it was built by, and `options` all its options, where `build_encoding` built it.
+    factors : mapping of str to ndarray
+        ``coordinates``, (n, r), and ``axes``, (d, r), whose product is the table, where it has such factors.
+    fit : mapping
+        How `posgeom.fit_encoding` fitted it, JSON-serialisable; a table read from a file has it too.
     """
 
     bias: Bias | None = None
@@ -54,6 +58,8 @@ class Encoding(ABC):
     fitted_to: Geometry | DistanceMatrix | None = None
     scheme: str | None = None
     options: Mapping[str, Any] = MappingProxyType({})
+    factors: Mapping[str, NDArray[np.float64]] = MappingProxyType({})
+    fit: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, name: str, n_positions: int, n_dims: int | None) -> None:
         check_n_positions(name, n_positions)

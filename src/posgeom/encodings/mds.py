@@ -107,8 +107,13 @@ def _first(axes: NDArray[np.float64], width: int, seed: int) -> NDArray[np.float
 
 
 def _mixed(axes: NDArray[np.float64], width: int, seed: int) -> NDArray[np.float64]:
-    q, r = np.linalg.qr(make_rng(seed).standard_normal((width, axes.shape[1])))
-    return np.asarray(axes @ (q * np.where(np.diagonal(r) < 0, -1.0, 1.0)).T)
+    return np.asarray(axes @ orthonormal_columns(width, axes.shape[1], seed).T)
+
+
+def orthonormal_columns(width: int, n_columns: int, seed: int) -> NDArray[np.float64]:
+    """A matrix with orthonormal columns, every such one as likely as another; shape (width, n_columns)."""
+    q, r = np.linalg.qr(make_rng(seed).standard_normal((width, n_columns)))
+    return np.asarray(q * np.where(np.diagonal(r) < 0, -1.0, 1.0))
 
 
 _COLUMNS = {"first": _first, "mixed": _mixed}

@@ -27,7 +27,7 @@ from posgeom.encodings.rope_grid import rope_grid
 from posgeom.encodings.sandwich import sandwich
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.encodings.t5 import t5
-from posgeom.encodings.tables import MATRIX_SUFFIXES, load_matrix, split_tensor
+from posgeom.encodings.tables import MATRIX_SUFFIXES, load_fit, load_matrix, split_tensor
 from posgeom.encodings.xpos import xpos
 from posgeom.errors import EncodingError, PosgeomError
 from posgeom.estimation.build import Geometry
@@ -303,4 +303,6 @@ def _from_file(spec: str, n_positions: int) -> Encoding | None:
     path, tensor = split_tensor(spec)
     if tensor is None and not Path(path).is_file():
         raise EncodingError(f"no file {shown(spec)}: expected a matrix of {n_positions} rows, one per position")
-    return learned(load_matrix(path, tensor), n_positions=n_positions, name=printable(spec))
+    encoding = learned(load_matrix(path, tensor), n_positions=n_positions, name=printable(spec))
+    encoding.fit = MappingProxyType(load_fit(path))
+    return encoding

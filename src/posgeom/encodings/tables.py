@@ -15,6 +15,8 @@ from posgeom.errors import EncodingError
 from posgeom.messages import one_line, printable, shown, shown_list
 
 MATRIX_SUFFIXES = (".npy", ".safetensors")
+_TABLE = "table"
+"""Name of the tensor that posgeom writes a table under, beside others that belong to it."""
 _NUMPY_DTYPES = ("F64", "F32", "F16", "I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8")
 
 Table = Path | NDArray[Any]
@@ -60,7 +62,7 @@ def load_matrix(path: str | Path, tensor: str | None = None) -> NDArray[Any]:
     ----------
     path : str or Path
     tensor : str, optional
-        Which tensor of a .safetensors file; not needed when it holds one.
+        Which tensor of a .safetensors file; not needed when it holds one, or a table that posgeom wrote.
 
     Returns
     -------
@@ -113,8 +115,29 @@ def load_tensors(path: str | Path) -> dict[str, NDArray[Any]]:
         return {name: _tensor(file, tensors, name) for name in tensors.keys()}  # noqa: SIM118
 
 
+def load_fit(path: str | Path) -> dict[str, Any]:
+    """How `posgeom.fit_encoding` fitted the table of a file; empty where the file does not say so."""
+    file = Path(path)
+    if file.suffix != ".safetensors":
+        return {}
+    with _readable(file) as tensors:
+        fit: dict[str, Any] = _own_metadata(tensors).get("fit", {})
+    return fit
+
+
+def _own_metadata(tensors: Any) -> dict[str, Any]:
+    """What posgeom wrote into a file's header beside its arrays; empty in a file of another hand."""
+    try:
+        metadata = json.loads((tensors.metadata() or {}).get("posgeom", "{}"))
+    except ValueError:
+        return {}
+    return metadata if isinstance(metadata, dict) and isinstance(metadata.get("fit", {}), dict) else {}
+
+
 def _load_safetensors(file: Path, tensor: str | None) -> NDArray[Any]:
     with _readable(file) as tensors:
+        if tensor is None and _own_metadata(tensors).get("what") == _TABLE and _TABLE in tensors.keys():  # noqa: SIM118
+            tensor = _TABLE
         return _tensor(file, tensors, _choose_tensor(file, list(tensors.keys()), tensor))
 
 

@@ -72,7 +72,7 @@ def tensors_of(encoding: Encoding, what: What | None = None) -> Tensors:
         "n_dims": encoding.n_dims,
         "conventions": conventions,
     }
-    return Tensors(chosen, arrays, metadata)
+    return Tensors(chosen, arrays, metadata | ({"fit": dict(encoding.fit)} if encoding.fit else {}))
 
 
 def _default(encoding: Encoding) -> What:
@@ -93,7 +93,9 @@ def _table(encoding: Encoding, positions: NDArray[np.int64]) -> _Made:
     conventions = {"rows": "position 0 to n - 1", "columns": "dimension 0 to d - 1"}
     if encoding.rotation is not None:
         conventions["pairing"] = str(encoding.rotation.pairing)
-    return {"table": points}, conventions
+    if encoding.factors:
+        conventions["factors"] = "table = coordinates axes^T"
+    return {"table": points, **encoding.factors}, conventions
 
 
 def _angles(encoding: Encoding, positions: NDArray[np.int64]) -> _Made:

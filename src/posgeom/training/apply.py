@@ -34,9 +34,9 @@ class Applied:
     first_row : int
         Its row of position 0. Rows before it, of padding or of class tokens, keep what they had.
     record : dict
-        What ``config.posgeom`` says: the encoding's spec, scheme and options, n_positions, n_dims, rank, trainable,
-        row_norm (root mean square of the rows' norms as put in), n_parameters (numbers that positions have: n d, or
-        r (n + d)), stack.
+        What ``config.posgeom`` says: the encoding's spec, scheme and options, how it was fitted to a corpus if it was,
+        n_positions, n_dims, rank, trainable, row_norm (root mean square of the rows' norms as put in), n_parameters
+        (numbers that positions have: n d, or r (n + d)), stack.
     """
 
     parameter: str
@@ -276,6 +276,7 @@ def _record(encoding: Encoding, points: Any, *, rank: int | None, trainable: boo
         "encoding": encoding.name,
         "scheme": encoding.scheme,
         "options": {key: plain(value) for key, value in encoding.options.items()},
+        "fit": dict(encoding.fit) or None,
         "n_positions": n,
         "n_dims": d,
         "rank": rank,

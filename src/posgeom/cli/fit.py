@@ -1,0 +1,206 @@
+"""``posgeom fit``: an encoding built from a corpus, as a table and as its low-rank factors."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+
+from posgeom.analysis import CONVENTIONS, DEFAULT_N_DIMS
+from posgeom.cli import options as o
+from posgeom.cli.console import progress_bars, stdout_console
+from posgeom.cli.stored import stored_counts
+from posgeom.corpus.documents import ReadOptions
+from posgeom.counts.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
+from posgeom.encodings.checks import check_width
+from posgeom.encodings.tensors import tensors_of
+from posgeom.errors import CorpusError, CountsError, EncodingError
+from posgeom.estimation.build import geometry
+from posgeom.fitting import fit_encoding
+from posgeom.messages import shown, shown_list
+from posgeom.policies import LEVEL
+from posgeom.report.files import staged_file
+from posgeom.report.tensors import check_target, write_tensors
+
+EPILOG = """Examples:
+
+posgeom fit reviews.parquet -t bert-base-uncased -n 512 -d 768 -o mds.safetensors
+
+posgeom fit --counts counts.parquet -d 768 --rank 4 --rows unit -o mds.safetensors
+
+posgeom fit genes.fasta -n 60 -d 128 --json -o mds.safetensors
+
+The file has the tensors table (n x d), coordinates (n x r) and axes (d x r), with table = coordinates axes^T, and says
+how they were made in its metadata. A faithful geometry is not a better model."""
+
+_WAYS = {
+    "fitted": "fitted",
+    "gower": "of few sequences, placed by Gower's formula",
+    "interpolated": "without data, interpolated",
+    "nearest": "without data, with the row of the nearest position",
+}
+
+
+def command(
+    context: typer.Context,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The .safetensors file to write.")],
+    corpus: o.CorpusArgument = None,
+    counts: o.CountsOption = None,
+    tokenizer: o.TokenizerOption = None,
+    n_positions: Annotated[
+        int | None,
+        typer.Option(
+            "-n",
+            "--n-positions",
+            metavar="N",
+            help=f"Rows; those beyond the corpus are extrapolated. Default: {DEFAULT_N_POSITIONS}, or the counts' own.",
+            show_default=False,
+        ),
+    ] = None,
+    n_dims: Annotated[int, typer.Option("-d", "--n-dims", metavar="DIMS", help="Width of the model.")] = DEFAULT_N_DIMS,
+    rank: Annotated[
+        str, typer.Option("--rank", metavar="R", help="Axes to keep; auto: those that are more than noise.")
+    ] = "auto",
+    rows: Annotated[
+        Literal["as-is", "unit"],
+        typer.Option("--rows", metavar="HOW", help="as-is, or unit: each row scaled to norm 1."),
+    ] = "as-is",
+    estimator: Annotated[
+        Literal["crossval", "plugin"] | None,
+        typer.Option("--estimator", metavar="NAME", help="As in `posgeom analyze`.", show_default=False),
+    ] = None,
+    convention: Annotated[
+        Literal["sound", "paper"],
+        typer.Option("--convention", metavar="NAME", help="sound or paper: how the geometry is estimated."),
+    ] = "sound",
+    min_depth: Annotated[
+        int | None,
+        typer.Option(
+            "--min-depth", metavar="K", help="Sequences that a position needs to be fitted.", show_default=False
+        ),
+    ] = None,
+    metric: o.MetricOption = "hellinger",
+    dtype: Annotated[
+        Literal["float64", "float32", "float16", "bfloat16"],
+        typer.Option("--dtype", metavar="TYPE", help="float64, float32, float16 or bfloat16, for the numbers."),
+    ] = "float32",
+    folds: o.FoldsOption = DEFAULT_N_FOLDS,
+    column: o.ColumnOption = None,
+    fold_by: o.FoldByOption = "text",
+    format_: o.FormatOption = "auto",
+    header: o.HeaderOption = True,
+    quoting: o.QuotingOption = "auto",
+    whole_files: o.WholeFilesOption = False,
+    utf8_errors: o.Utf8ErrorsOption = "strict",
+    workers: o.WorkersOption = None,
+    level: Annotated[float, typer.Option("--level", metavar="P", help="Level of the interval.")] = LEVEL,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of splits and of the axes.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the metadata as JSON and nothing else.")] = False,
+    quiet: o.QuietOption = False,
+    verbose: o.VerboseOption = False,
+) -> None:
+    """Build an encoding from a corpus: classical MDS of its geometry, in a model's width and as low-rank factors."""
+    if bool(corpus) == bool(counts):
+        raise CorpusError("expected a corpus or --counts FILE, one of them")
+    chosen = _parse_rank(rank)
+    check_target(output, dtype)
+    if output.suffix != ".safetensors":
+        raise EncodingError(f"cannot write {shown(output)}: the table and its factors need a .safetensors file")
+    check_width(n_dims)
+    options = ReadOptions(
+        format=format_,
+        column=column,
+        fold_by=fold_by,
+        header=header,
+        quoting=quoting,
+        whole_files=whole_files,
+        utf8_errors=utf8_errors,
+    )
+    given = {"estimator": estimator, "min_depth": min_depth}
+    policy = dict(CONVENTIONS[convention]) | {key: value for key, value in given.items() if value is not None}
+    # Entered first, so that an output that cannot be written is known before the work is done.
+    with staged_file(output) as stage:
+        with progress_bars(quiet=quiet, verbose=verbose) as progress:
+            if counts:
+                stored = stored_counts(context, counts, free="n_positions")
+            else:
+                stored = count(
+                    corpus or [],
+                    tokenizer,
+                    n_positions=DEFAULT_N_POSITIONS if n_positions is None else n_positions,
+                    n_folds=folds,
+                    options=options,
+                    workers=workers,
+                    progress=progress,
+                )
+            if stored.n_positions < 2:
+                raise CountsError(f"n = {stored.n_positions} position has no geometry: expected at least 2")
+            shape = geometry(stored, metric=metric, seed=seed, progress=progress, **policy)
+            encoding = fit_encoding(
+                shape, n_dims, chosen, rows, n_positions, counts=stored, level=level, seed=seed, progress=progress
+            )
+        tensors = tensors_of(encoding, "table")
+        write_tensors(tensors, stage, output, dtype)
+    if as_json:
+        typer.echo(json.dumps(tensors.metadata, indent=1, allow_nan=False))
+        return
+    _show(encoding.fit, output, encoding.n_positions, n_dims, stdout_console())
+
+
+def _parse_rank(text: str) -> int | Literal["auto"]:
+    if text == "auto":
+        return "auto"
+    if not text.isascii() or not text.isdigit():
+        raise EncodingError(f"--rank {shown(text, 40)}: expected auto or a whole number")
+    return int(text)
+
+
+def _show(fit: Mapping[str, Any], output: Path, n: int, d: int, console: Console) -> None:
+    rank, parameters, file = fit["rank"], fit["parameters"], shown(output)
+    depth = "" if fit["depth"] is None else f", of samples of {fit['depth']:,} documents a fold"
+    lines = [
+        (file, f"table {n} x {d} = coordinates {n} x {rank} times axes {d} x {rank}, rows {fit['rows']}"),
+        ("corpus", f"{shown_list(fit['corpus']['sources'], 3)}, {fit['corpus']['documents']:,} documents"),
+        ("tokenizer", shown(fit["tokenizer"]["name"], 60)),
+        ("geometry", f"{fit['metric']}, {fit['estimator']}{depth}"),
+        ("rank", _rank_text(fit)),
+        ("explained", _explained_text(fit["explained"])),
+        ("parameters", f"{parameters['factors']:,} as factors, r (n + d); {parameters['table']:,} as a table, n d"),
+    ]
+    lines += [
+        ("positions" if way == "fitted" else "", f"{_ranges(runs)} {_WAYS[way]}")
+        for way, runs in fit["positions"].items()
+        if runs
+    ]
+    width = max(len(name) for name, _ in lines)
+    for name, text in lines:
+        console.print(f"{name:<{width}}  {text}", soft_wrap=True)
+    console.print("\nA faithful geometry is not a better model. Next:", soft_wrap=True)
+    console.print(f"  posgeom.training.apply_encoding(model, {file})", soft_wrap=True)
+    console.print(f"  posgeom analyze OTHER_CORPUS --encoding {output}", soft_wrap=True)
+
+
+def _rank_text(fit: Mapping[str, Any]) -> str:
+    tested = fit["significance"]
+    if tested is None:
+        return f"{fit['rank']}, given; the axes were not tested against noise"
+    values = ", ".join(f"{p:.3g}" for p in tested["p_values"])
+    origin = "significant" if fit["rank_chosen"] == "auto" else f"given; {tested['rank']} are significant"
+    return (
+        f"{fit['rank']}, {origin}: p = {values} at level {tested['alpha']:g}, {tested['n_patterns']} patterns of signs"
+    )
+
+
+def _explained_text(share: Mapping[str, Any]) -> str:
+    if share["value"] is None:
+        return "undefined: nothing in this geometry is more than noise"
+    interval = "" if share["low"] is None else f" ({100 * share['low']:.1f} to {100 * share['high']:.1f})"
+    where = f"on folds it was not fitted to, {share['n_folds']} folds" if share["out_of_sample"] else "in sample"
+    return f"{100 * share['value']:.1f} %{interval} of |B|^2, {where}"
+
+
+def _ranges(runs: list[list[int]]) -> str:
+    listed = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs[:6])
+    return listed if len(runs) <= 6 else f"{listed} and {len(runs) - 6} more runs"
