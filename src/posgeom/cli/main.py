@@ -26,6 +26,7 @@ from posgeom.cli import (
     plot,
     report,
     reproduce,
+    theory,
     train,
 )
 from posgeom.errors import PosgeomError
@@ -57,6 +58,7 @@ app.command("plot", epilog=plot.EPILOG)(plot.command)
 app.command("reproduce", epilog=reproduce.EPILOG)(reproduce.command)
 app.command("train", epilog=train.EPILOG)(train.command)
 app.command("demo", epilog=demo.EPILOG)(demo.command)
+app.add_typer(theory.app, name="theory")
 
 
 def _print_version(value: bool) -> None:

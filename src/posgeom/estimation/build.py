@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import GeometryError
 from posgeom.estimation.crossval import Split, balanced_splits, crossval_gram, squared_distances
-from posgeom.estimation.depth import Selection, choose_min_depth, select_positions
+from posgeom.estimation.depth import Selection, select_positions
 from posgeom.estimation.distance_matrix import DistanceMatrix, check_matrix_fits
 from posgeom.estimation.distributions import position_distributions
-from posgeom.estimation.fold_products import FoldProducts, choose_fold_groups, depth_of_groups, fold_products
+from posgeom.estimation.fold_products import FoldProducts, fold_groups_of, fold_products
 from posgeom.estimation.mds import MDS, Spectrum, classical_mds, spectrum_of
 from posgeom.estimation.metrics import Metric, metric_named
 from posgeom.html_table import html_table
@@ -231,10 +231,7 @@ def geometry(
     groups: tuple[tuple[int, ...], ...] = ()
     group_depth = None
     if estimator == "crossval":
-        threshold = choose_min_depth(counts.depth, counts.bins) if min_depth is None else min_depth
-        deep = counts.depth[counts.depth >= max(threshold, 1)]
-        groups = choose_fold_groups(counts, int(deep.min(initial=counts.depth.max())))
-        group_depth = depth_of_groups(counts, groups).min(axis=0)
+        groups, group_depth = fold_groups_of(counts, min_depth)
     selection = select_positions(
         counts.depth, min_depth=min_depth, empty=empty, group_depth=group_depth, bins=counts.bins
     )

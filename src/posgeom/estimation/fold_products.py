@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import GeometryError
 from posgeom.estimation.crossval import square_roots, squared_distances, total_of, uniform_roots
+from posgeom.estimation.depth import choose_min_depth
 from posgeom.estimation.distance_matrix import physical_memory
 from posgeom.estimation.gram import cross_gram
 from posgeom.policies import FEWEST_TO_TEST, MAX_FOLD_GROUPS, SHALLOW_GROUP
@@ -47,6 +48,19 @@ def choose_fold_groups(counts: PositionCounts, shallowest: int) -> tuple[tuple[i
 def depth_of_groups(counts: PositionCounts, groups: Sequence[Sequence[int]]) -> NDArray[np.int64]:
     """Sequences of each group of folds with a token at each position, shape (n_groups, n_positions)."""
     return np.stack([counts.depth_by_fold[list(group)].sum(axis=0) for group in groups])
+
+
+def fold_groups_of(
+    counts: PositionCounts, min_depth: int | None = None
+) -> tuple[tuple[tuple[int, ...], ...], NDArray[np.int64]]:
+    """Groups of folds for the positions of a minimum depth (its default where None), and the least depth in a group.
+
+    Shapes: the least depths (n_positions,).
+    """
+    threshold = choose_min_depth(counts.depth, counts.bins) if min_depth is None else min_depth
+    deep = counts.depth[counts.depth >= max(threshold, 1)]
+    groups = choose_fold_groups(counts, int(deep.min(initial=counts.depth.max())))
+    return groups, depth_of_groups(counts, groups).min(axis=0)
 
 
 @dataclass(frozen=True, eq=False)

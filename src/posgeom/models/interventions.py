@@ -59,7 +59,9 @@ def _(positions: Rotary, torch_model: Any, model: Model, how: How, order: NDArra
     def turned(_: Any, __: Any, output: Any) -> Any:
         cosines, sines = output
         if how == "zeroed":
-            return torch.hypot(cosines, sines), torch.zeros_like(sines)  # keeps an attention factor
+            # Keeps an attention factor, the same to the last digit at every position.
+            factor = torch.hypot(cosines, sines).mean(dim=-2, keepdim=True)
+            return factor.expand_as(cosines), torch.zeros_like(sines)
         chosen = torch.as_tensor(order)
         return cosines[..., chosen, :], sines[..., chosen, :]
 

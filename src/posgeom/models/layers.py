@@ -181,11 +181,10 @@ def _parts(
     projections: QueryKey, *, heads: bool
 ) -> Iterator[tuple[int | None, NDArray[np.float64], NDArray[np.float64]]]:
     """The whole layer, then each head where wanted: rows of W_Q and W_K, the key head of a group repeated."""
-    n_heads, head_dim, width = projections.query.shape
-    keys = projections.key[[projections.key_head(head) for head in range(n_heads)]]
-    yield None, projections.query.reshape(n_heads * head_dim, width), keys.reshape(n_heads * head_dim, width)
-    for head in range(n_heads if heads else 0):
-        yield head, projections.query[head], keys[head]
+    yield None, *projections.whole
+    if heads:
+        for head, (query, key) in enumerate(zip(projections.query, projections.keys_by_head, strict=True)):
+            yield head, query, key
 
 
 def _points(model: Model, stack: Stack, geometry: Geometry, name: str, seed: int) -> NDArray[np.float64]:

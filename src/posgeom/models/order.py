@@ -47,6 +47,8 @@ class OrderSensitivity:
         max |f(x) - g(x)|, g being the same model in double precision: what a gap must exceed to mean anything.
     largest : float
         max |f(x)|, for scale.
+    gap_double, gap_zeroed_double : float
+        The first two gaps in double precision: what is round-off shrinks with the precision, and what is not stays.
     """
 
     name: str
@@ -62,6 +64,8 @@ class OrderSensitivity:
     gap_shuffled: float
     round_off: float
     largest: float
+    gap_double: float
+    gap_zeroed_double: float
 
 
 def order_sensitivity(
@@ -117,7 +121,9 @@ def order_sensitivity(
     single = run(tokens)
     torch_model.double()
     try:
-        double = run(tokens)
+        double, gap_double = run(tokens), _gap(run, tokens, orders)
+        with altered(torch_model, opened, stack, "zeroed", shuffled):
+            gap_zeroed_double = _gap(run, tokens, orders)
     except RuntimeError as error:  # experts that have no code in double precision
         raise CheckpointError(f"{shown(model)} does not run in double precision: {one_line(error)}") from None
     return OrderSensitivity(
@@ -134,6 +140,8 @@ def order_sensitivity(
         gap_shuffled=gaps[2],
         round_off=float(np.abs(single - double).max()),
         largest=float(np.abs(single).max()),
+        gap_double=gap_double,
+        gap_zeroed_double=gap_zeroed_double,
     )
 
 

@@ -34,6 +34,17 @@ class QueryKey:
         """The key head of a query head: with 14 and 2, queries 0 to 6 use key head 0, 7 to 13 key head 1."""
         return head * int(self.key.shape[0]) // int(self.query.shape[0])
 
+    @property
+    def keys_by_head(self) -> NDArray[np.float64]:
+        """W_K of each query head, that of a group repeated; shape (heads, head_dim, width)."""
+        return self.key[[self.key_head(head) for head in range(self.query.shape[0])]]
+
+    @property
+    def whole(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """W_Q and W_K of the layer, whose product M is a sum over heads; shapes (heads * head_dim, width)."""
+        width = self.query.shape[-1]
+        return self.query.reshape(-1, width), self.keys_by_head.reshape(-1, width)
+
 
 @dataclass(frozen=True)
 class HeadShape:
