@@ -22,7 +22,7 @@ posgeom train sst2.parquet --column sentence -t bert-base-uncased --out scratch
 
 posgeom train sst2.parquet --column sentence --task label --label label --model ./bert-base-uncased --preset base
 
-posgeom train reviews.parquet -t bert-base-uncased -e mds:rank=4,missing=linear --frozen --out mds
+posgeom train reviews.parquet -t bert-base-uncased -e fit --frozen --out mds
 
 posgeom report scratch mds
 
@@ -63,8 +63,8 @@ def command(
             "-e",
             "--encoding",
             metavar="SPEC",
-            help="What positions start as: default (the model's own table), none, or any encoding with coordinates, "
-            "scaled to the row norm of that table.",
+            help="What positions start as: default (the model's own table), none, fit (MDS of the documents trained "
+            "on, of the significant rank), or any encoding with coordinates, scaled to the row norm of that table.",
         ),
     ] = "default",
     frozen: Annotated[bool, typer.Option("--frozen", help="Keep the positions as they start.")] = False,

@@ -21,7 +21,7 @@ from posgeom.report.training import (
     training_findings,
     training_lead,
     training_provenance,
-    training_table,
+    training_tables,
 )
 
 REPORT = "report.html"
@@ -95,7 +95,8 @@ def _sections(runs: Sequence[Run], charts: dict[str, Any], progress: ProgressHoo
                 scorecard_table(run.scores, run.name if several else "") for run in runs if run.scores is not None
             ]
         if kind == "separation":
-            tables = [training_table(run.training, run.name if several else "") for run in runs if run.training]
+            named = [(run.training, run.name if several else "") for run in runs if run.training]
+            tables = [table for training, name in named for table in training_tables(training, name)]
         if drawn:
             add(drawn[0][1].title, drawn, tables)
     progress("report", len(KINDS), len(KINDS))

@@ -133,6 +133,7 @@ _RECORD = {
     **dict.fromkeys(("accuracy", "accuracy_error"), NUMBER),
     **dict.fromkeys(("violation_rate", "moved", "alignment", "alignment_low", "alignment_high"), MAYBE_NUMBER),
     **dict.fromkeys(("stress_raw", "stress_scaled", "pearson"), MAYBE_NUMBER),
+    **dict.fromkeys(("h1", "h1_pairs", "h2", "h2_pairs", "h3", "h3_pairs", "all", "all_pairs"), MAYBE_NUMBER),
     **dict.fromkeys(("closest_i", "closest_j"), int),
 }
 TRAINING_SHAPE = {

@@ -11,8 +11,8 @@ from posgeom.messages import shown
 from posgeom.training.tasks import TaskName
 from posgeom.training.tracking import SCHEDULE, checked_schedule
 
-DEFAULT, NONE = "default", "none"
-"""Encodings: the table that the model has, and none at all."""
+DEFAULT, NONE, FIT = "default", "none", "fit"
+"""Encodings: the table that the model has, none, and MDS of the documents trained on, of the significant rank."""
 PresetName = Literal["tiny", "base"]
 
 
@@ -87,8 +87,9 @@ class TrainOptions:
     tokenizer : str or None
         By default that of `model`.
     encoding : str
-        ``"default"``, the table that the model has; ``"none"``; or a spec or file, as `posgeom.build_encoding` takes
-        it, put in its place with the row norm of that.
+        ``"default"``, the table that the model has; ``"none"``; ``"fit"``, MDS of the documents trained on, of the
+        significant rank, as `posgeom.fit_encoding` builds it; or a spec or file, as `posgeom.build_encoding` takes it.
+        What is put in the place of the model's table gets the row norm of that.
     trainable : bool
         Whether the table is learned, or frozen as it starts.
     rank : int or None
@@ -134,7 +135,7 @@ class TrainOptions:
             raise PosgeomError(f"learning rate {self.learning_rate:g}: expected a number between 0 and 1")
         if self.model is None and self.tokenizer is None:
             raise PosgeomError("training from scratch needs a tokenizer.json, a model directory or a hub name: give -t")
-        if self.encoding not in (DEFAULT, NONE):
+        if self.encoding not in (DEFAULT, NONE, FIT):
             check_spec(self.encoding, n_positions=2, n_dims=2)
 
     def sized(self) -> Preset:

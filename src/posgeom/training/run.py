@@ -7,15 +7,17 @@ from pathlib import Path
 
 from posgeom.corpus.documents import ReadOptions
 from posgeom.counts.counting import count_texts
-from posgeom.errors import CountsError, GeometryError, PosgeomError
+from posgeom.counts.position_counts import PositionCounts
+from posgeom.errors import GeometryError, PosgeomError
 from posgeom.estimation.build import Geometry, geometry
 from posgeom.progress import ProgressHook, silent
 from posgeom.training.callback import PositionGeometryCallback
 from posgeom.training.held_out import held_out_scores
-from posgeom.training.presets import TrainOptions
+from posgeom.training.hypotheses import hypotheses
+from posgeom.training.presets import FIT, TrainOptions
 from posgeom.training.result import TrainingResult
 from posgeom.training.resume import CHECKPOINTS, STEPS, digest_of, finish, prepare
-from posgeom.training.tasks import Task, Vocabulary, make_task
+from posgeom.training.tasks import Vocabulary, make_task
 
 
 def train(
@@ -71,17 +73,20 @@ def train(
         max_documents=preset.max_documents,
         seed=options.seed,
     )
-    shape, notes = _geometry(task)
+    counts = count_texts(
+        task.texts, task.vocabulary.loaded, n_positions=preset.n_positions, source="documents trained on"
+    )
+    shape, notes = _geometry(counts)
     model = make_model(options, preset, task)
-    encoding = put_encoding(model, options, shape)
+    encoding = put_encoding(model, options, shape, counts)
     resumed = prepare(place, asdict(options) | {"corpus": files, "examples": digest_of(task.train)})
-    pad = task.vocabulary.pad
+    pad, theorem = task.vocabulary.pad, hypotheses(counts, task, options.seed)
     callback = PositionGeometryCallback(
         shape,
         path=place / STEPS,
         schedule=options.schedule,
         n_positions=preset.n_positions,
-        measure=lambda running, _: held_out_scores(running, task.held_out, pad),
+        measure=lambda running, _: held_out_scores(running, task.held_out, pad) | theorem(running),
     )
     trainer = make_trainer(model, options, preset, task, folder=place / CHECKPOINTS, callback=callback)
     trainer.add_callback(Progress(progress))
@@ -115,20 +120,20 @@ def _need_the_trainer() -> None:
     transformers.logging.disable_progress_bar()
 
 
-def _geometry(task: Task) -> tuple[Geometry | None, list[str]]:
+def _geometry(counts: PositionCounts) -> tuple[Geometry | None, list[str]]:
     """The geometry of the documents trained on, or why there is none."""
     try:
-        counts = count_texts(
-            task.texts, task.vocabulary.loaded, n_positions=task.vocabulary.n_positions, source="documents trained on"
-        )
         return geometry(counts), []
-    except (CountsError, GeometryError) as error:
+    except GeometryError as error:
         return None, [f"No alignment, stress or correlation: the documents trained on have no geometry ({error})."]
 
 
 def _notes(options: TrainOptions, shape: Geometry | None) -> list[str]:
     """What a reader of the numbers should know."""
     notes = ["Alignment and stress say how faithful positions are to the corpus. They do not predict performance."]
-    if shape is not None and options.encoding.partition(":")[0] == "mds":
-        notes.append("mds is fitted to the documents that its alignment at step 0 is computed with: it is in-sample.")
+    if shape is not None and options.encoding.partition(":")[0] in ("mds", FIT):
+        notes.append(
+            f"{options.encoding} is fitted to the documents that its alignment at step 0 is computed with: that is "
+            "in-sample."
+        )
     return notes

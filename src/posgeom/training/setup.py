@@ -7,15 +7,17 @@ from typing import Any
 import torch
 import transformers
 
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.encodings.learned import learned
 from posgeom.encodings.registry import build_encoding
-from posgeom.errors import CheckpointError
+from posgeom.errors import CheckpointError, EncodingError
 from posgeom.estimation.build import Geometry
+from posgeom.fitting import fit_encoding
 from posgeom.messages import one_line, shown
 from posgeom.progress import ProgressHook
 from posgeom.training.apply import apply_encoding, position_table
 from posgeom.training.callback import PositionGeometryCallback
-from posgeom.training.presets import DEFAULT, NONE, Preset, TrainOptions
+from posgeom.training.presets import DEFAULT, FIT, NONE, Preset, TrainOptions
 from posgeom.training.tasks import Task, collate
 
 _LOG_EVERY = 10
@@ -56,7 +58,9 @@ def make_model(options: TrainOptions, preset: Preset, task: Task) -> Any:
     return model
 
 
-def put_encoding(model: Any, options: TrainOptions, geometry: Geometry | None) -> dict[str, Any]:
+def put_encoding(
+    model: Any, options: TrainOptions, geometry: Geometry | None, counts: PositionCounts
+) -> dict[str, Any]:
     """Put the encoding into the model, frozen or not, and tell what it is."""
     own = position_table(model)  # refused where there is none
     n, width = own.shape
@@ -64,6 +68,10 @@ def put_encoding(model: Any, options: TrainOptions, geometry: Geometry | None) -
         encoding: Any = learned(own.detach().double().cpu().numpy(), name=DEFAULT)
     elif options.encoding == NONE:
         encoding = NONE
+    elif options.encoding == FIT:
+        if geometry is None:
+            raise EncodingError(f"encoding {FIT}: the documents trained on have no geometry that it could be fitted to")
+        encoding = fit_encoding(geometry, width, n_positions=n, counts=counts, seed=options.seed)
     else:
         encoding = build_encoding(options.encoding, n_positions=n, n_dims=width, geometry=geometry, seed=options.seed)
     applied = apply_encoding(model, encoding, trainable=options.trainable, rank=options.rank)

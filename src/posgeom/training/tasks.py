@@ -37,6 +37,15 @@ class Example:
     document: int
 
 
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A held-out document as it is: ids, places of its content tokens, its label where the task has one."""
+
+    ids: list[int]
+    places: list[int]
+    label: int | None
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """Examples to train on and to be tested on.
@@ -47,6 +56,8 @@ class Task:
     labels : tuple of str
         What the numbers of labels stand for; empty where tokens are masked.
     train, held_out : list of Example
+    probes : list of Probe
+        What is held out, one a document, without masks or twins.
     texts : list of str
         The documents that the examples to train on are made of: those whose geometry positions are compared with.
     vocabulary : Vocabulary
@@ -59,6 +70,7 @@ class Task:
     labels: tuple[str, ...]
     train: list[Example]
     held_out: list[Example]
+    probes: list[Probe]
     texts: list[str]
     vocabulary: "Vocabulary"
     chance: float | None
@@ -229,6 +241,11 @@ def _task(
 ) -> Task:
     train = [one for one in examples if not documents.is_held_out[one.document]]
     held_out = [one for one in examples if documents.is_held_out[one.document]]
+    first = {one.document: one for one in reversed(held_out)}  # of twins, the document itself
+    probes = [
+        Probe(documents.ids[k], documents.places[k], one.label if isinstance(one.label, int) else None)
+        for k, one in sorted(first.items())
+    ]
     answers = np.array([one.label for one in held_out]) if labels else np.empty(0, np.int64)
     return Task(
         name,
@@ -236,6 +253,7 @@ def _task(
         labels,
         train,
         held_out,
+        probes,
         [documents.texts[k] for k in dict.fromkeys(one.document for one in train)],
         documents.vocabulary,
         float(np.bincount(answers).max() / answers.size) if answers.size else None,
