@@ -44,7 +44,18 @@ ALLOWED = {
     | {"policies", "tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "analysis"}
     | {"simulation"},
     "training": BASE
-    | {"policies", "corpus", "tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "fitting"}
+    | {
+        "policies",
+        "corpus",
+        "tokenize",
+        "counts",
+        "estimation",
+        "encodings",
+        "scores",
+        "inference",
+        "models",
+        "fitting",
+    }
     | {"analysis", "theory"},
 }
 

@@ -90,6 +90,10 @@ def command(
         int | None,
         typer.Option("--max-documents", metavar="K", help="Documents to use, at most; preset.", show_default=False),
     ] = None,
+    save_every: Annotated[
+        int | None,
+        typer.Option("--save-every", metavar="K", help="Steps between checkpoints; preset.", show_default=False),
+    ] = None,
     learning_rate: Annotated[
         float | None,
         typer.Option("--learning-rate", metavar="RATE", help="Highest rate of AdamW; preset.", show_default=False),
@@ -145,6 +149,7 @@ def command(
         max_steps=max_steps,
         batch_size=batch_size,
         max_documents=max_documents,
+        save_every=save_every,
         learning_rate=learning_rate,
         schedule=SCHEDULE if schedule is None else _steps(schedule),
         seed=seed,

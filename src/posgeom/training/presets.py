@@ -71,7 +71,7 @@ PRESETS: Mapping[PresetName, Preset] = MappingProxyType(
     }
 )
 """`base` is BERT-base as in Section 6.1 of the paper; `tiny` needs a higher rate, being small and trained shortly."""
-_SIZES = ("n_positions", "epochs", "batch_size", "max_documents")
+_SIZES = ("n_positions", "epochs", "batch_size", "max_documents", "save_every")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class TrainOptions:
         Whether the table is learned, or frozen as it starts.
     rank : int or None
         Learn the table as a product of two factors of this rank.
-    n_positions, epochs, max_steps, batch_size, max_documents : int or None
+    n_positions, epochs, max_steps, batch_size, max_documents, save_every : int or None
     learning_rate : float or None
     schedule : tuple of int
         Steps at which positions are looked at.
@@ -115,6 +115,7 @@ class TrainOptions:
     max_steps: int | None = None
     batch_size: int | None = None
     max_documents: int | None = None
+    save_every: int | None = None
     learning_rate: float | None = None
     schedule: tuple[int, ...] = SCHEDULE
     seed: int = 0

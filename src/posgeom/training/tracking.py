@@ -81,7 +81,7 @@ class TableTracker:
         n = table.shape[0] if self.n_positions is None else self.n_positions
         if n > table.shape[0]:
             raise GeometryError(
-                f"the model's table has {table.shape[0]} positions, the geometry {n}: count with -n {table.shape[0]}"
+                f"the model's table has {table.shape[0]} positions, {n} are looked at: use -n {table.shape[0]}"
             )
         return table[:n]
 
