@@ -1,7 +1,6 @@
 """The items: on synthetic corpora, on small corpora and models, and on the paper's own."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,15 +8,9 @@ import pytest
 
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import PosgeomError, TokenizerError
-from posgeom.paper.fig4 import fig4
-from posgeom.paper.fig6 import fig6
-from posgeom.paper.fig7 import fig7
-from posgeom.paper.fig8 import fig8
 from posgeom.paper.inputs import IMDB, SST2, Corpus, Inputs, open_inputs
 from posgeom.paper.items import ITEMS, chosen_items, needs_of, reproduce
 from posgeom.paper.result import Estimate, ItemResult, Row, SoundRow, Verdict
-from posgeom.paper.stresses import stress_of
-from posgeom.paper.table4 import table4
 from posgeom.report.reproduction import row_cells
 
 
@@ -112,7 +105,7 @@ def test_what_is_missing_is_said_and_never_made_up(name: str, synthetic_inputs: 
     assert item.sound == ()
     assert (item.panels, item.change) == ((), "")
     ways = {entry.way_out for entry in item.missing}
-    assert ways == {f"--{need} PATH" for need in ITEMS[name].needs} | (
+    assert ways == {f"--{need} PATH" for need in needs_of([name])} | (
         {"--scratch PATH"} if name > "fig5" and name != "table4" else set()
     )
 
@@ -137,7 +130,7 @@ def test_a_model_with_too_few_positions(small_corpus: Path, tmp_path: Path) -> N
     from tests.models.raw import save_bert
 
     inputs = open_inputs(sst2=small_corpus, tokenizer="whitespace", model=save_bert(tmp_path / "m"), n_seeds=2)
-    item = fig6(inputs)
+    item = ITEMS["fig6"].redo(inputs)
     assert row_of(item, "violations, pretrained").verdict == Verdict.NOT_RUN
     assert any("has 24 positions, n = 128" in entry.reason for entry in item.missing)
 
@@ -189,7 +182,7 @@ def test_the_documented_synthetic_numbers() -> None:
 @pytest.fixture(scope="module")
 def papers(data_dir: Path, bert: Path, imdb: PositionCounts) -> Inputs:
     inputs = open_inputs(sst2=data_dir / "sst2.parquet", tokenizer=bert, n_seeds=3)
-    inputs.corpora[IMDB.key] = Corpus(IMDB, imdb, 0)
+    inputs.corpora[IMDB.key] = Corpus(imdb, 0, what=IMDB)
     return inputs
 
 
@@ -201,7 +194,7 @@ def check_document(item: ItemResult) -> None:
 
 
 def test_table4_on_the_papers_corpora(papers: Inputs) -> None:
-    item = table4(papers)
+    item = ITEMS["table4"].redo(papers)
     assert item.status == "run"
     for quantity, expected, digits in (
         ("SST-2: raw stress, ALiBi", 0.5630, 5e-5),
@@ -219,7 +212,7 @@ def test_table4_on_the_papers_corpora(papers: Inputs) -> None:
     assert not {row.verdict for row in item.rows} & {Verdict.DIFFERS, Verdict.OTHER_INPUT, Verdict.NOT_RUN}
     for what, sinusoidal, alibi in ((SST2, 0.2281, 0.2982), (IMDB, 0.0401, 0.3102)):
         for name, spec, expected in (("sinusoidal", "sinusoidal", sinusoidal), ("ALiBi", "alibi", alibi)):
-            assert stress_of(spec, papers.corpora[what.key].paper, 768, 0).scaled == pytest.approx(expected, abs=5e-5)
+            assert papers.corpora[what.key].stress(spec, 768).scaled == pytest.approx(expected, abs=5e-5)
             row = sound_of(item, f"{what.title}: alignment, {name}")
             assert row.sound is not None
             assert row.sound.kind == "jackknife"
@@ -230,7 +223,7 @@ def test_table4_on_the_papers_corpora(papers: Inputs) -> None:
 
 
 def test_fig4_on_the_papers_corpora(papers: Inputs) -> None:
-    item = fig4(papers)
+    item = ITEMS["fig4"].redo(papers)
     check_document(item)
     assert not {row.verdict for row in item.rows} & {Verdict.DIFFERS, Verdict.OTHER_INPUT, Verdict.NOT_RUN}
     for title, stresses in (
@@ -244,9 +237,9 @@ def test_fig4_on_the_papers_corpora(papers: Inputs) -> None:
     assert value_of(item, "IMDB: parameters saved") < 0  # r (n + d) is more than n d where r is near n
 
 
-@pytest.mark.parametrize("compute", [fig6, fig7])
-def test_sst2_figures_on_the_papers_corpus(papers: Inputs, compute: Callable[[Inputs], ItemResult]) -> None:
-    item = compute(papers)
+@pytest.mark.parametrize("name", ["fig6", "fig7"])
+def test_sst2_figures_on_the_papers_corpus(papers: Inputs, name: str) -> None:
+    item = ITEMS[name].redo(papers)
     check_document(item)
     known = {
         "SST-2: violations, MDS": (22.39, 0.01),
@@ -267,7 +260,7 @@ def test_an_albert_of_another_size(papers: Inputs, data_dir: Path) -> None:
     """Its layers share one set of weights, and its table is narrower than its layers."""
     inputs = open_inputs(model=data_dir / "albert-rxn", n_seeds=2)
     inputs.corpora[SST2.key] = papers.corpora[SST2.key]
-    item = fig8(inputs)
+    item = ITEMS["fig8"].redo(inputs)
     assert item.status == "partly run"
     assert value_of(item, "mean over layers") > 1
     assert sound_of(item, "alignment, pretrained, P its own table").sound is not None

@@ -4,15 +4,14 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any, Protocol
 
-from posgeom.analysis import CONVENTIONS
 from posgeom.counts.counting import count
-from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import PosgeomError
-from posgeom.estimation.build import Geometry, geometry
 from posgeom.inference.significance import significance
 from posgeom.models.model import Model, open_model
-from posgeom.paper.result import Estimate, Missing
+from posgeom.paper.measured import Measured
+from posgeom.paper.result import Missing
 from posgeom.progress import ProgressHook, silent
 from posgeom.simulation.synthetic import DEFAULT_CONCENTRATION, DEFAULT_PREFERENCE, SyntheticCorpus, synthetic
 from posgeom.tokenize.tokenizer_files import TokenizerSpec
@@ -22,65 +21,79 @@ N_DIMS = 768
 N_SEEDS = 20
 """Synthetic corpora, and random encodings, that means and spreads are over."""
 BERT_VOCABULARY = 30_522
-_BERT_BASE = ("bert", 12, 12, 768)
+_OVERLAP = (
+    "SST-2: the rows are overlapping phrases of some 7,000 sentences, and the file does not say of which. Phrases of "
+    "one sentence fall into both halves, so its sound numbers still hold some noise and their intervals are too narrow."
+)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What one of the needs of a row comes to: a value, several where rows are means over them, none where missing."""
+
+    values: tuple[Any, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    is_the_papers: bool = True
+    notes: tuple[str, ...] = ()
+    other_model: str | None = None
+    """Name of a model that has not the sizes of the paper's."""
+
+
+class Need(Protocol):
+    """Something that rows are computed from."""
+
+    @property
+    def inputs(self) -> frozenset[str]:
+        """Those of sst2, imdb and model that it is made of."""
+
+    def of(self, inputs: "Inputs") -> Given:
+        """What it comes to."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaperCorpus:
-    """A corpus of the paper.
-
-    Attributes
-    ----------
-    key, title : str
-    n_positions, n_documents : int
-        Its context length, and its size.
-    option : str
-        That names it on the command line.
-    """
+    """A corpus of the paper, with its context length and its size: a need of rows."""
 
     key: str
     title: str
     n_positions: int
     n_documents: int
-    option: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def inputs(self) -> frozenset[str]:
+        """Itself."""
+        return frozenset({self.key})
+
+    def of(self, inputs: "Inputs") -> Given:
+        """The corpus that was given for it."""
+        corpus = inputs.corpora.get(self.key)
+        if corpus is None:
+            reason = "the corpus is not part of posgeom, and no file of it was named"
+            return Given(missing=(Missing(self.title, reason, f"--{self.key} PATH"),))
+        other = (
+            f"{self.title}: {corpus.counts.n_documents:,} documents and V = {corpus.counts.vocab_size:,} were given, "
+            f"the paper's has {self.n_documents:,} and BERT's uncased vocabulary of {BERT_VOCABULARY:,}: its numbers "
+            "are not comparable."
+        )
+        notes = self.notes if corpus.is_the_papers else (other, *self.notes)
+        return Given((corpus,), is_the_papers=corpus.is_the_papers, notes=notes)
 
 
-SST2 = PaperCorpus("sst2", "SST-2", 128, 67_349, "--sst2 PATH")
-IMDB = PaperCorpus("imdb", "IMDB", 256, 25_000, "--imdb PATH")
+SST2 = PaperCorpus("sst2", "SST-2", 128, 67_349, (_OVERLAP,))
+IMDB = PaperCorpus("imdb", "IMDB", 256, 25_000)
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus:
-    """A counted corpus, and its geometry in the paper's convention and in the sound one.
+class Corpus(Measured):
+    """A corpus that was given for one of the paper's."""
 
-    Attributes
-    ----------
-    what : PaperCorpus
-    counts : PositionCounts
-    seed : int
-    progress : callable
-    """
-
-    what: PaperCorpus
-    counts: PositionCounts
-    seed: int
-    progress: ProgressHook = silent
+    what: PaperCorpus = field(kw_only=True)
 
     @property
     def is_the_papers(self) -> bool:
         """Whether it has the size of the paper's, and BERT's vocabulary."""
-        found = (self.counts.n_documents, self.counts.vocab_size)
-        return found == (self.what.n_documents, BERT_VOCABULARY)
-
-    @cached_property
-    def paper(self) -> Geometry:
-        """Plug-in distances, empty positions uniform."""
-        return geometry(self.counts, seed=self.seed, progress=self.progress, **CONVENTIONS["paper"])
-
-    @cached_property
-    def sound(self) -> Geometry:
-        """Cross-validated distances, empty and shallow positions masked."""
-        return geometry(self.counts, seed=self.seed, progress=self.progress, **CONVENTIONS["sound"])
+        return (self.counts.n_documents, self.counts.vocab_size) == (self.what.n_documents, BERT_VOCABULARY)
 
     @cached_property
     def significant_rank(self) -> int | None:
@@ -90,49 +103,27 @@ class Corpus:
 
 
 @dataclass(frozen=True, eq=False)
-class SyntheticRun:
-    """A synthetic corpus and its two geometries.
+class SyntheticRun(Measured):
+    """A synthetic corpus, whose truth is known."""
 
-    Attributes
-    ----------
-    corpus : SyntheticCorpus
-    paper, sound : Geometry
-    seed : int
-    """
-
-    corpus: SyntheticCorpus
-    paper: Geometry
-    sound: Geometry
-    seed: int
+    corpus: SyntheticCorpus = field(kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """Corpora, models and seeds.
-
-    Attributes
-    ----------
-    corpora : mapping of str to Corpus
-        Those that were given, by key.
-    model, scratch : Model or None
-        A pretrained model or one tuned from it, and one trained from scratch.
-    seed : int
-        First seed.
-    n_seeds : int
-        Synthetic corpora, and random encodings.
-    progress : callable
-    concentration, preference : float
-        Of the synthetic corpora, see `synthetic`.
-    """
+    """The corpora that were given by key, the models, and the seeds that means and spreads are over."""
 
     corpora: dict[str, Corpus] = field(default_factory=dict)
     model: Model | None = None
+    """A pretrained model, or one tuned from it."""
     scratch: Model | None = None
+    """One trained from scratch."""
     seed: int = 0
     n_seeds: int = N_SEEDS
     progress: ProgressHook = silent
     concentration: float = DEFAULT_CONCENTRATION
     preference: float = DEFAULT_PREFERENCE
+    given_already: dict[Need, Given] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def seeds(self) -> range:
@@ -146,10 +137,20 @@ class Inputs:
         for done, seed in enumerate(self.seeds):
             self.progress("synthetic corpora", done, self.n_seeds)
             corpus = synthetic(concentration=self.concentration, preference=self.preference, seed=seed)
-            paper, sound = (geometry(corpus.counts, seed=seed, **CONVENTIONS[name]) for name in ("paper", "sound"))
-            runs.append(SyntheticRun(corpus, paper, sound, seed))
+            runs.append(SyntheticRun(corpus.counts, seed, corpus=corpus))
         self.progress("synthetic corpora", self.n_seeds, self.n_seeds)
         return tuple(runs)
+
+    def given(self, need: Need) -> Given:
+        """What a need comes to, computed once."""
+        if need not in self.given_already:
+            self.given_already[need] = need.of(self)
+        return self.given_already[need]
+
+    def only(self, need: Need) -> Any:
+        """The one value of a need; None where it is missing."""
+        values = self.given(need).values
+        return values[0] if values else None
 
 
 def open_inputs(
@@ -182,7 +183,7 @@ def open_inputs(
             workers=workers,
             progress=_named(what, progress),
         )
-        corpora[what.key] = Corpus(what, counts, seed, progress)
+        corpora[what.key] = Corpus(counts, seed, progress, what=what)
     return Inputs(corpora, models[0], models[1], seed, n_seeds, progress)
 
 
@@ -199,31 +200,3 @@ def _named(what: PaperCorpus, progress: ProgressHook) -> ProgressHook:
         progress(f"{stage} {what.title}", done, total)
 
     return hook
-
-
-def corpus_missing(what: PaperCorpus) -> Missing:
-    """Why there are no numbers of a corpus."""
-    return Missing(what.title, "the corpus is not part of posgeom, and no file of it was named", what.option)
-
-
-def model_missing(what: str, option: str) -> Missing:
-    """Why there are no numbers of a model."""
-    return Missing(what, "weights are not part of posgeom, and none were named", option)
-
-
-def is_bert_base(model: Model) -> bool:
-    """Whether a model has the sizes of the paper's."""
-    stack = model.stack()
-    return (model.model_type, stack.n_uses or stack.n_layers, stack.n_heads, stack.width) == _BERT_BASE
-
-
-def value_of(estimate: Estimate | None) -> float:
-    """The value of an estimate that cannot be undefined here."""
-    return defined(None if estimate is None else estimate.value)
-
-
-def defined(value: float | None) -> float:
-    """A score that cannot be undefined here."""
-    if value is None:
-        raise PosgeomError("a stress is undefined: all positions of the corpus have one and the same distribution")
-    return value

@@ -1,6 +1,6 @@
 """The items by name, and all that were asked for, redone."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from types import MappingProxyType
@@ -8,51 +8,20 @@ from typing import Any
 
 from posgeom.errors import PosgeomError
 from posgeom.messages import shown
-from posgeom.paper.fig1 import fig1
-from posgeom.paper.fig2 import fig2
-from posgeom.paper.fig4 import fig4
-from posgeom.paper.fig6 import fig6
-from posgeom.paper.fig7 import fig7
-from posgeom.paper.fig8 import fig8
 from posgeom.paper.inputs import Inputs
+from posgeom.paper.item import Item
+from posgeom.paper.layers import FIG8
+from posgeom.paper.on_synthetic import FIG1, FIG2, TABLE2, TABLE3
+from posgeom.paper.on_text import FIG4, TABLE4
 from posgeom.paper.result import VERDICTS, ItemResult
-from posgeom.paper.table2 import table2
-from posgeom.paper.table3 import table3
-from posgeom.paper.table4 import table4
+from posgeom.paper.trained import FIG6, FIG7
 from posgeom.paper.values import paper_source
 
 SCHEMA_VERSION = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A table or figure of the paper.
-
-    Attributes
-    ----------
-    compute : callable
-    needs : tuple of str
-        Those of sst2, imdb and model that it can use.
-    """
-
-    compute: Callable[[Inputs], ItemResult]
-    needs: tuple[str, ...] = ()
-
-
 ITEMS: Mapping[str, Item] = MappingProxyType(
-    {
-        "table2": Item(table2),
-        "table3": Item(table3),
-        "table4": Item(table4, ("sst2", "imdb")),
-        "fig1": Item(fig1),
-        "fig2": Item(fig2),
-        "fig4": Item(fig4, ("sst2", "imdb")),
-        "fig6": Item(fig6, ("sst2", "model")),
-        "fig7": Item(fig7, ("sst2", "model")),
-        "fig8": Item(fig8, ("sst2", "model")),
-    }
+    {item.name: item for item in (TABLE2, TABLE3, TABLE4, FIG1, FIG2, FIG4, FIG6, FIG7, FIG8)}
 )
-"""Every table and figure that needs no training, in the paper's order."""
+"""Every table and figure that is redone here, in the paper's order; those of a training run are to stand here too."""
 ALL = "all"
 
 
@@ -69,18 +38,12 @@ def chosen_items(names: Sequence[str]) -> list[str]:
 
 def needs_of(names: Sequence[str]) -> set[str]:
     """Those of sst2, imdb and model that items can use."""
-    return {need for name in names for need in ITEMS[name].needs}
+    return {one for name in names for need in ITEMS[name].needs for one in need.inputs}
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Items of the paper, redone.
-
-    Attributes
-    ----------
-    items : tuple of ItemResult
-    inputs : Inputs
-    """
+    """Items of the paper, redone from these inputs."""
 
     items: tuple[ItemResult, ...]
     inputs: Inputs
@@ -116,10 +79,10 @@ class Reproduction:
 
 def reproduce(names: Sequence[str], inputs: Inputs) -> Reproduction:
     """Redo items of the paper."""
-    wanted = chosen_items(names)
+    chosen = chosen_items(names)
     results = []
-    for done, name in enumerate(wanted):
-        inputs.progress("items", done, len(wanted))
-        results.append(ITEMS[name].compute(inputs))
-    inputs.progress("items", len(wanted), len(wanted))
+    for done, name in enumerate(chosen):
+        inputs.progress("items", done, len(chosen))
+        results.append(ITEMS[name].redo(inputs))
+    inputs.progress("items", len(chosen), len(chosen))
     return Reproduction(tuple(results), inputs)

@@ -1,12 +1,13 @@
 """What an item of the paper comes to: rows beside the paper's numbers, verdicts, the sound version, a figure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal
 
 import numpy as np
 
+from posgeom.errors import PosgeomError
 from posgeom.paper.values import PaperValue, paper_values
 
 TOLERANCE = 0.02
@@ -38,71 +39,53 @@ VERDICTS: Mapping[Verdict, str] = {
 """What each verdict means."""
 
 
+Spread = Literal["exact", "seeds", "layers", "jackknife"]
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with what is known of its uncertainty.
-
-    Attributes
-    ----------
-    value : float
-        The mean, where it is one over seeds.
-    low, high : float or None
-        Smallest and largest over seeds or layers, or a 95 % jackknife interval; None for a number without a spread.
-    kind : {"exact", "seeds", "layers", "jackknife"}
-    """
+    """A number, and how far it spreads: over seeds or layers from the smallest to the largest, or a 95 % interval."""
 
     value: float
+    """The mean, where it is one over seeds or layers."""
     low: float | None = None
     high: float | None = None
-    kind: Literal["exact", "seeds", "layers", "jackknife"] = "exact"
+    kind: Spread = "exact"
 
 
-def over_seeds(values: Sequence[float], kind: Literal["seeds", "layers"] = "seeds") -> Estimate:
+def over_seeds(values: Sequence[float], kind: Spread = "seeds") -> Estimate:
     """Mean, smallest and largest of a number over seeds, or over the layers of a model."""
     return Estimate(float(np.mean(values)), float(min(values)), float(max(values)), kind)
 
 
-def over_estimates(estimates: Sequence[Estimate | None]) -> Estimate | None:
-    """Mean, smallest and largest of the values of estimates over seeds; None where one of them is undefined."""
-    values = [estimate.value for estimate in estimates if estimate is not None]
-    return over_seeds(values) if len(values) == len(estimates) else None
+def value_of(estimate: Estimate | None) -> float | None:
+    """The value of an estimate; None where it is undefined."""
+    return None if estimate is None else estimate.value
+
+
+def defined(value: Estimate | float | None) -> float:
+    """A number that cannot be undefined here."""
+    if value is None:
+        raise PosgeomError("a stress is undefined: all positions of the corpus have one and the same distribution")
+    return value.value if isinstance(value, Estimate) else value
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A quantity: ours, the paper's, and how they compare.
-
-    Attributes
-    ----------
-    quantity : str
-    unit : str
-    ours : Estimate or None
-        None where it was not run, or is undefined.
-    paper : PaperValue or None
-    difference : float or None
-        Ours less the paper's, where both are numbers.
-    verdict : Verdict
-    """
+    """A quantity: ours (None where it was not run, or is undefined), the paper's, and how they compare."""
 
     quantity: str
     unit: str
     ours: Estimate | None
     paper: PaperValue | None
     difference: float | None
+    """Ours less the paper's, where both are numbers."""
     verdict: Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class SoundRow:
-    """The same or the nearest sound quantity, on the paper's distances and on cross-validated ones.
-
-    Attributes
-    ----------
-    quantity : str
-    unit : str
-    plugin, sound : Estimate or None
-        None where it is undefined, or was not run.
-    """
+    """The same or the nearest sound quantity, on the paper's distances and on cross-validated ones."""
 
     quantity: str
     unit: str
@@ -112,15 +95,7 @@ class SoundRow:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Something that was not run, and why.
-
-    Attributes
-    ----------
-    what : str
-    reason : str
-    way_out : str or None
-        What to do about it, where that is known.
-    """
+    """Something that was not run, why, and what to do about it where that is known."""
 
     what: str
     reason: str
@@ -129,22 +104,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class ItemResult:
-    """A table or figure of the paper, redone.
-
-    Attributes
-    ----------
-    name, title : str
-    section : str or None
-        Of the paper; None where it is not recorded.
-    rows : tuple of Row
-    sound : tuple of SoundRow
-    change : str
-        One sentence on what the sound version changes; empty where nothing was run.
-    panels : tuple of mapping
-        Data of its figure, one plain object a panel; none for a table.
-    missing : tuple of Missing
-    notes : tuple of str
-    """
+    """A table or figure of the paper, redone."""
 
     name: str
     title: str
@@ -152,9 +112,11 @@ class ItemResult:
     rows: tuple[Row, ...]
     sound: tuple[SoundRow, ...] = ()
     change: str = ""
+    """One sentence on what the sound version changes; empty where nothing was run."""
     panels: tuple[Mapping[str, Any], ...] = ()
+    """Data of its figure, one plain object a panel; none for a table."""
     missing: tuple[Missing, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def status(self) -> Literal["run", "partly run", "not run"]:
@@ -168,9 +130,14 @@ class ItemResult:
         return asdict(self) | {"status": self.status}
 
 
+def as_estimate(number: Estimate | float | None) -> Estimate | None:
+    """A number that may have a spread, as an estimate."""
+    return Estimate(float(number)) if isinstance(number, int | float) else number
+
+
 def compare(quantity: str, ours: Estimate | float | None, key: str | None = None, *, unit: str = "") -> Row:
     """Put a number beside the paper's."""
-    estimate = Estimate(float(ours)) if isinstance(ours, int | float) else ours
+    estimate = as_estimate(ours)
     if key is None:
         return Row(quantity, unit, estimate, None, None, Verdict.NO_NUMBER)
     paper = paper_values()[key]

@@ -11,37 +11,30 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class PaperValue:
-    """A number, or a statement about one, of the paper.
-
-    Attributes
-    ----------
-    text : str
-        As stated, without its unit.
-    unit : str
-        ``"%"`` or nothing.
-    section : str or None
-        Of the paper; None where it is not recorded.
-    value : float or None
-        None for a range, a bound or words.
-    low, high : float
-        A number between them agrees.
-    read_as : str or None
-        How words were turned into these bounds.
-    """
+    """A number, or a statement about one, of the paper: ours agrees when it lies from `low` to `high`."""
 
     text: str
+    """As stated, without its unit."""
     unit: str
     section: str | None
+    """None where it is not recorded."""
     value: float | None
+    """None for a range, a bound or words."""
     low: float
     high: float
     read_as: str | None
+    """How words were turned into these bounds."""
 
 
 @cache
 def paper_values() -> Mapping[str, PaperValue]:
     """Every number of the paper that is known, by item and quantity."""
     return MappingProxyType({name: _parse(entry) for name, entry in _document()["values"].items()})
+
+
+def stated(key: str) -> str | None:
+    """The key of a number that the paper states for some corpora only; None where it does not."""
+    return key if key in paper_values() else None
 
 
 def paper_source() -> str:

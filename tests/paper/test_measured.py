@@ -8,7 +8,7 @@ from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.estimation.build import geometry
 from posgeom.estimation.distance_matrix import DistanceMatrix
 from posgeom.inference.scorecard import scorecard
-from posgeom.paper.sound import ALIGNMENT, PEARSON, scores_of, sound_statistic
+from posgeom.paper.measured import ALIGNMENT, PEARSON, scores_of, sound_statistic
 from posgeom.simulation.synthetic import sample_counts, synthetic
 
 
