@@ -1,7 +1,7 @@
 """What training shows, measured: ``python -m benchmarks.training CORPUS TOKENIZER --column NAME``.
 
-The tiny preset on the order task, over seeds: a learned table, MDS of the corpus frozen at the significant rank, and no
-encoding; differences are paired by seed, with Student's intervals. Then the share of a run that recording takes.
+The tiny preset on the order task, over seeds: a learned table, others frozen, and none; differences are paired by seed,
+with Student's intervals. With --cost, one run at the default schedule: the time that recording takes against training.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from posgeom.policies import LEVEL
 from posgeom.training.presets import TrainOptions
 from posgeom.training.result import TrainingResult
 from posgeom.training.run import train
+from posgeom.training.tracking import SCHEDULE
 
 ARMS = {
     "learned": TrainOptions(),
@@ -28,15 +29,14 @@ ARMS = {
 LEARNED = "learned"
 
 
-def run(corpus: str, column: str | None, tokenizer: str, arm: str, seed: int, steps: int | None) -> TrainingResult:
-    options = replace(ARMS[arm], tokenizer=tokenizer, seed=seed, schedule=(0,), max_steps=steps)
+def run(given: argparse.Namespace, arm: str, seed: int, schedule: tuple[int, ...] = (0,)) -> TrainingResult:
+    options = replace(ARMS[arm], tokenizer=given.tokenizer, seed=seed, schedule=schedule, max_steps=given.steps)
     with tempfile.TemporaryDirectory() as directory:
-        result = train(corpus, Path(directory) / "run", options, read=ReadOptions(column=column))
-    last = result.records[-1]
-    share = result.machine["seconds_recording"] / result.machine["seconds"]
+        result = train(given.corpus, Path(directory) / "run", options, read=ReadOptions(column=given.column))
+    last, machine = result.records[-1], result.machine
     print(
         f"{arm:<38} seed {seed}: loss {last['loss']:.4f}, accuracy {last['accuracy']:.4f}, separation "
-        f"{last['min_separation']:.4f}, {result.machine['seconds']:.0f} s, recording {share:.2%} of it",
+        f"{last['min_separation']:.4f}, {machine['seconds']:.0f} s",
         flush=True,
     )
     return result
@@ -55,6 +55,18 @@ def mean_over_seeds(values: Sequence[float]) -> str:
     )
 
 
+def cost(given: argparse.Namespace) -> None:
+    """Print how long recording takes, against the training steps of the same run."""
+    result = run(given, LEARNED, 0, SCHEDULE)
+    machine, n_records, n_steps = result.machine, len(result.records), result.records[-1]["step"]
+    training = machine["seconds"] - machine["seconds_recording"] - machine["seconds_measuring"]
+    record, step = machine["seconds_recording"] / n_records, training / n_steps
+    print(
+        f"a record {1e3 * record:.1f} ms, a step {1e3 * step:.1f} ms; {n_records} records in {n_steps:,} steps: "
+        f"{machine['seconds_recording'] / training:.3%} of training"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("corpus")
@@ -63,11 +75,15 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--steps", type=int, help="optimiser steps of a run; by default the preset's epochs")
     parser.add_argument("--arms", nargs="+", choices=list(ARMS), default=list(ARMS))
+    parser.add_argument("--cost", action="store_true", help="one run, for the time that recording takes")
     given = parser.parse_args()
+    if given.cost:
+        cost(given)
+        return
     found: dict[str, list[TrainingResult]] = {arm: [] for arm in given.arms}
     for seed in range(given.seeds):
         for arm in given.arms:
-            found[arm].append(run(given.corpus, given.column, given.tokenizer, arm, seed, given.steps))
+            found[arm].append(run(given, arm, seed))
     for name in ("accuracy", "loss"):
         values = {arm: [result.records[-1][name] for result in results] for arm, results in found.items()}
         for arm, of_arm in values.items():

@@ -55,6 +55,8 @@ def read_run(directory: str | Path, name: str | None = None) -> Run:
         raise RunError(f"{shown(directory)} is {found}: expected a directory that posgeom analyze --out wrote")
     scores, layers = _document(place / SCORES, SCORES_SHAPE), _document(place / LAYERS, LAYERS_SHAPE)
     training = _document(place / TRAINING, TRAINING_SHAPE)
+    if training is not None and not training["records"]:
+        raise RunError(f"{shown(place / TRAINING)} has no records: run posgeom train again")
     if scores is None and layers is None and training is None:
         raise RunError(
             f"{shown(directory)} has no {SCORES}, {LAYERS} or {TRAINING}: write them with posgeom analyze --out"

@@ -148,7 +148,14 @@ TRAINING_SHAPE = {
         "held_out": str,
     },
     "model": {"class": str, "n_layers": int, "width": int, "parameters": int, "trained_parameters": int},
-    "options": {"model": Optional(str), "encoding": str, "trainable": bool, "rank": Optional(int), "seed": int},
+    "options": {
+        "preset": str,
+        "model": Optional(str),
+        "encoding": str,
+        "trainable": bool,
+        "rank": Optional(int),
+        "seed": int,
+    },
     "preset": {"n_positions": int, "batch_size": int},
     "geometry": Optional(
         {"metric": str, "estimator": str, "positions_used": [int], "common_depth": Optional(int)},

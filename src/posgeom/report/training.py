@@ -209,7 +209,7 @@ def training_tables(run: Document, name: str = "") -> list[Table]:
         Table(
             text,
             [Column(title) for title, _ in columns],
-            [[Cell(cell(r)) for _, cell in columns] for r in run["records"]],
+            [[Cell(text(r)) for _, text in columns] for r in run["records"]],
             name,
         )
         for text, columns in ((caption, _COLUMNS), (_THEOREM, _HYPOTHESES))

@@ -49,8 +49,8 @@ class PositionGeometryCallback(TrainerCallback):  # type: ignore[misc]
     ----------
     records : list of dict
         One for each step recorded so far; an undefined number is None.
-    seconds : float
-        Time that recording took in this process.
+    seconds, seconds_measuring : float
+        Time that recording took in this process, and that `measure` took beside it.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class PositionGeometryCallback(TrainerCallback):  # type: ignore[misc]
         self._trainer: Any = None
         self._start: NDArray[np.float64] | None = None
         self.records: list[Row] = []
-        self.seconds = 0.0
+        self.seconds = self.seconds_measuring = 0.0
 
     def attach(self, trainer: Any) -> None:
         """Watch a Trainer, and log through it, so that W&B, TensorBoard, MLflow and the like see every record.
@@ -119,8 +119,10 @@ class PositionGeometryCallback(TrainerCallback):  # type: ignore[misc]
         if state.is_world_process_zero and (not is_start or 0 in self._schedule):
             row: Row = {"step": state.global_step} | asdict(self._tracker.scores(table, self._start))
             self.seconds += time.perf_counter() - began
+            began = time.perf_counter()
             if self._measure is not None:
                 row |= self._measure(unwrapped(model), state.global_step)
+            self.seconds_measuring += time.perf_counter() - began
             began = time.perf_counter()
             self.records.append(row)
             if self._path is not None:

@@ -92,7 +92,11 @@ def train(
     trainer.add_callback(Progress(progress))
     began = time.perf_counter()
     trainer.train(resume_from_checkpoint=None if resumed is None else str(resumed))
-    seconds = {"seconds": time.perf_counter() - began, "seconds_recording": callback.seconds}
+    seconds = {
+        "seconds": time.perf_counter() - began,
+        "seconds_recording": callback.seconds,
+        "seconds_measuring": callback.seconds_measuring,
+    }
     result = TrainingResult(
         model=model,
         options=options,
