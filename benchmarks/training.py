@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from posgeom.corpus.documents import ReadOptions
 from posgeom.inference.jackknife import Estimate
+from posgeom.options import ReadOptions
 from posgeom.policies import LEVEL
 from posgeom.training.presets import TrainOptions
 from posgeom.training.result import TrainingResult

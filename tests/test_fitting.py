@@ -114,12 +114,20 @@ def test_a_plug_in_geometry_is_in_sample(counts: pg.PositionCounts) -> None:
     assert fit["significance"] is None
     assert fit["explained"] == {
         "value": pytest.approx(1),
+        "undefined": None,
         "low": None,
         "high": None,
         "level": None,
         "out_of_sample": False,
         "n_folds": None,
     }
+
+
+def test_three_folds_are_too_few_to_tell() -> None:
+    counts = make_counts(np.random.default_rng(0).multinomial(900, MARGINAL, size=(3, N_ALL)))
+    fit = pg.fit_encoding(pg.geometry(counts), 64, rank=2).fit
+    assert (fit["explained"]["value"], fit["explained"]["out_of_sample"], fit["significance"]) == (None, False, None)
+    assert "by fewer than 4 folds with documents" in fit["explained"]["undefined"]
 
 
 def test_rows_beyond_the_corpus(geometry: pg.Geometry) -> None:
@@ -167,6 +175,18 @@ def test_rows_of_few_sequences(deep: int, shallow: int) -> None:
     noise = 0.5 / np.sqrt(N_FOLDS * shallow) / true.mean()
     assert errors[0] < 2 * noise < errors[1]
     np.testing.assert_array_equal(points_of(placed)[:N_DEEP], points_of(nearest)[:N_DEEP])
+
+
+def test_bins(counts: pg.PositionCounts) -> None:
+    """Centres of bins are fitted, positions between them interpolated."""
+    binned = counts.binned("uniform:8")
+    geometry = pg.geometry(binned)
+    encoding = pg.fit_encoding(geometry, 20, rank=2, counts=binned)
+    fitted = [range(first, last + 1) for first, last in encoding.fit["positions"]["fitted"]]
+    assert [position for run in fitted for position in run] == geometry.positions.tolist()
+    rows = encoding.factors["coordinates"][geometry.positions]
+    np.testing.assert_allclose(rows, geometry.mds(2).coordinates)
+    assert not encoding.fit["positions"]["gower"]
 
 
 def test_counts_are_recorded(counts: pg.PositionCounts, geometry: pg.Geometry) -> None:
@@ -244,6 +264,7 @@ def test_nothing_but_noise() -> None:
         pg.fit_encoding(pg.geometry(counts), 16)
     fit = pg.fit_encoding(pg.geometry(counts), 16, rank=1).fit
     assert fit["explained"]["value"] is None
+    assert fit["explained"]["undefined"].startswith("no axis of this geometry is more than noise (p = ")
     assert fit["significance"]["rank"] == 0
 
 

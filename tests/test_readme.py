@@ -13,7 +13,7 @@ import pytest
 
 from posgeom.analysis import analyze
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.estimation.build import Estimator
+from posgeom.options import Estimator
 from tests.cli.helpers import posgeom
 from tests.models.raw import bert_tensors, save_bert
 

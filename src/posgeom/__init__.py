@@ -10,7 +10,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from posgeom.analysis import CONVENTIONS, DEFAULT_ENCODINGS, analyze
-from posgeom.corpus.documents import ReadOptions
 from posgeom.counts.bins import Bins
 from posgeom.counts.counting import count, count_texts
 from posgeom.counts.leaks import SharedShingles, shared_shingles
@@ -61,6 +60,7 @@ from posgeom.inference.null_corpora import OrderBeyondLengths, order_beyond_leng
 from posgeom.inference.scorecard import EncodingScores, Scorecard, score, scorecard
 from posgeom.inference.scoring import alignment, stress
 from posgeom.inference.significance import Axis, Significance, significance
+from posgeom.inference.token_effects import TokenEffect, TokenEffects, token_effects
 from posgeom.models.by_hand import ByHand
 from posgeom.models.family import Family
 from posgeom.models.inspection import Inspection, inspect_model
@@ -69,6 +69,7 @@ from posgeom.models.model import Model, open_model
 from posgeom.models.order import OrderSensitivity, order_sensitivity
 from posgeom.models.position_rows import positions_of_mask
 from posgeom.models.registry import register_family
+from posgeom.options import ReadOptions
 from posgeom.report.document import to_document
 from posgeom.report.files import save, save_counts
 from posgeom.report.tensors import export
@@ -144,6 +145,8 @@ __all__ = [
     "Significance",
     "Spectrum",
     "Stress",
+    "TokenEffect",
+    "TokenEffects",
     "Tokenizer",
     "TokenizerError",
     "TokenizerIdentity",
@@ -202,5 +205,6 @@ __all__ = [
     "t5",
     "t5_buckets",
     "to_document",
+    "token_effects",
     "xpos",
 ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ from posgeom.estimation.build import Geometry
 from posgeom.estimation.build import geometry as estimate_geometry
 from posgeom.estimation.distance_matrix import DistanceMatrix
 from posgeom.estimation.mds import MDS, classical_mds
+from posgeom.inference.alignment import why_undefined
 from posgeom.inference.jackknife import Estimate
 from posgeom.inference.scoring import replicates_of
 from posgeom.inference.significance import Significance, significance
@@ -196,7 +198,7 @@ def _further(
     return wider.positions[~known], there.extend(squared[np.ix_(~known, known)]) @ back
 
 
-def _rank(rank: int | str, tested: Significance | None, geometry: Geometry, n_dims: int) -> int:
+def _rank(rank: Any, tested: Significance | None, geometry: Geometry, n_dims: int) -> int:
     if rank == "auto":
         if tested is None:
             raise GeometryError(
@@ -210,12 +212,12 @@ def _rank(rank: int | str, tested: Significance | None, geometry: Geometry, n_di
             )
         rank = tested.rank
     most = min(geometry.spectrum.n_positive, n_dims)
-    if isinstance(rank, bool) or not isinstance(rank, int) or not 1 <= rank <= most:
+    if isinstance(rank, bool | str) or not isinstance(rank, Integral) or not 1 <= int(rank) <= most:
         raise EncodingError(
             f"rank {rank}: expected auto, or 1 to {most}; the geometry has {geometry.spectrum.n_positive} axes, the "
             f"width is {n_dims}"
         )
-    return rank
+    return int(rank)
 
 
 def _fitted(name: str, points: NDArray[np.float64], geometry: Geometry, rank: int, rows: str) -> Encoding:
@@ -223,7 +225,7 @@ def _fitted(name: str, points: NDArray[np.float64], geometry: Geometry, rank: in
 
     def refit(shape: Geometry) -> Encoding:
         solution = shape.mds()
-        axes = solution.embed(rank, max(rank, 1))
+        axes = solution.embed(rank, rank)
         return PointEncoding(name, _unit_rows(axes) if rows == "unit" else axes, solution.positions, shape.n_positions)
 
     encoding = PointEncoding(name, points)
@@ -248,6 +250,7 @@ def _share(explained: Estimate, geometry: Geometry, level: float | None) -> dict
     held_out = products is not None and products.n >= ENOUGH_FOLDS
     return {
         "value": explained.value,
+        "undefined": why_undefined(geometry) if explained.value is None else None,
         "low": None if interval is None else interval.low,
         "high": None if interval is None else interval.high,
         "level": None if interval is None else level,

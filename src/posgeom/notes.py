@@ -1,6 +1,6 @@
 """Notes that go with the numbers of an analysis."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from posgeom.counts.copies import copies_note
 from posgeom.counts.leaks import leak_note
@@ -143,6 +143,14 @@ def _on_encodings(analysis: Analysis) -> Iterator[str]:
         yield "mds is fitted to the distances it is scored on, so its scores are in-sample."
     if "out" in samples:
         yield "mds is fitted on one half of the corpus, and scored on the other."
+    for encoding in analysis.encodings:
+        corpus = encoding.fit.get("corpus")
+        known = corpus.get("checksum") if isinstance(corpus, Mapping) else None
+        if known == analysis.counts.checksum and encoding.refit is None:
+            yield (
+                f"{printable(encoding.name)} was fitted to this corpus: its scores are in-sample, and its file says "
+                "what it explains out of sample."
+            )
     names = [row.name for row in card]
     if "mds" in names and geometry.spectrum.negative_mass > LARGE_NEGATIVE_MASS:
         yield (

@@ -1,7 +1,6 @@
 """`Analysis`: what the main job gives."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.encodings.base import Encoding
@@ -12,8 +11,7 @@ from posgeom.inference.null_corpora import OrderBeyondLengths
 from posgeom.inference.order import CorpusOrder
 from posgeom.inference.scorecard import Scorecard
 from posgeom.inference.significance import Significance
-
-Convention = Literal["sound", "paper"]
+from posgeom.options import Convention
 
 
 @dataclass(frozen=True, eq=False)

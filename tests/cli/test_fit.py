@@ -62,6 +62,8 @@ def test_from_a_corpus_and_scored(run: Run, corpus: Path, tmp_path: Path) -> Non
     assert (done.returncode, done.stderr) == (0, "")
     assert "3, given; the axes were not tested against noise" in done.stdout
     assert "in sample" in done.stdout
+    noise = run("fit", corpus, "-n", 12, "-d", 16, "--rank", 1, "--folds", 3, "-o", "three.safetensors")
+    assert "undefined: its noise is not told from its structure" in noise.stdout
     scored = run(
         *("analyze", corpus, "-n", 12, "-d", 16, "--estimator", "plugin", "--only", "--json", "--no-intervals"),
         *("--encoding", "m.safetensors", "--encoding", "mds:rank=3"),
@@ -77,13 +79,15 @@ def test_compared(run: Run, counts: Path, tmp_path: Path) -> None:
     options = ["--only", "--encoding", "m.safetensors", "--encoding", "sinusoidal", "--out", "run", "--no-report"]
     assert run("analyze", "--counts", counts.name, "-d", 32, *options).returncode == 0
     assert "m.safetensors" in run("compare", "run").stdout
+    notes = json.loads((tmp_path / "run" / "scores.json").read_text())["notes"]
+    assert any("m.safetensors was fitted to this corpus: its scores are in-sample" in note for note in notes)
 
 
 def test_refusals_leave_nothing(run: Run, counts: Path, corpus: Path, tmp_path: Path) -> None:
     before = visible(tmp_path)
     given = ["fit", "--counts", counts.name, "-d", 32]
-    refused(run("fit", "-o", "m.safetensors"), "expected a corpus or --counts FILE, one of them")
-    refused(run(*given, corpus, "-o", "m.safetensors"), "expected a corpus or --counts FILE")
+    refused(run("fit", "-o", "m.safetensors"), "no corpus", "--counts FILE")
+    refused(run(*given, corpus, "-o", "m.safetensors"), "both a corpus and --counts: expected one of them")
     refused(run(*given, "-o", "m.npy"), "cannot write 'm.npy': the table and its factors need a .safetensors file")
     refused(run(*given, "-o", "m.txt"), "expected a name that ends in .safetensors or .npy")
     refused(run(*given, "--rank", "all", "-o", "m.safetensors"), "--rank 'all': expected auto or a whole number")

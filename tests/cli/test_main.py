@@ -10,8 +10,8 @@ from typing import get_args
 
 import pytest
 
-from posgeom.cli.options import MetricName
 from posgeom.estimation.metrics import METRICS
+from posgeom.options import MetricName
 from tests.cli.helpers import ENTRY, Run, visible
 
 

@@ -94,7 +94,8 @@ def test_layers_of_a_corpus(run: Run, model: Path, corpus: Path, counts: Path) -
 
 
 def test_layers_refusals(run: Run, model: Path, counts: Path, tmp_path: Path) -> None:
-    refused(run("layers", model), "expected a corpus or --counts")
+    refused(run("layers", model), "no corpus", "--counts FILE")
+    refused(run("layers", model, "a.txt", "--counts", counts), "both a corpus and --counts")
     refused(run("layers", model, "x.txt", "--counts", counts), "one of them")
     refused(run("layers", model, "--counts", counts, "-n", 9), "-n was fixed when the counts were made")
     refused(run("layers", model, "--counts", counts, "--input", "nonsense", "--out", "o"), "no encoding 'nonsense'")

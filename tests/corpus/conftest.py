@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.errors import CorpusError
+from posgeom.options import ReadOptions
 from tests.corpus.helpers import read_documents
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import resolve_sources
+from posgeom.options import ReadOptions
 
 
 def read_documents(

@@ -9,9 +9,9 @@ import datasets
 import pytest
 
 from posgeom.corpus.datasets import DatasetName, choose_split, parse_dataset, saved_shards
-from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.sources import resolve_sources
 from posgeom.errors import CorpusError
+from posgeom.options import ReadOptions
 
 Refusal = Callable[..., str]
 Texts = Callable[..., list[str]]

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.file_parts import FilePart
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import Source, resolve_sources
 from posgeom.corpus.streams import count_line_feeds, open_stream
+from posgeom.options import ReadOptions
 from tests.corpus.helpers import read_documents
 
 Lines = list[tuple[int, bytes]]

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 
 from posgeom.corpus import documents
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
+from posgeom.options import ReadOptions
 from tests.corpus.helpers import read_documents
 from tests.corpus.test_readers_parquet import BINARY_TYPES, STRING_TYPES, strings_of
 

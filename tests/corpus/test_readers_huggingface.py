@@ -15,8 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import posgeom
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.sources import resolve_sources, total_bytes
+from posgeom.options import ReadOptions
 from tests.corpus.helpers import read_documents
 from tests.corpus.test_readers_parquet import strings_of
 from tests.counts.helpers import check_same_counts

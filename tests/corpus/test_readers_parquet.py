@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from posgeom.corpus import documents
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
+from posgeom.options import ReadOptions
 from tests.corpus.helpers import read_documents
 
 Batches = Callable[..., list[DocumentBatch]]

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from posgeom.corpus import documents
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.reading import READERS
 from posgeom.corpus.sources import resolve_sources, total_bytes
 from posgeom.errors import CorpusError
+from posgeom.options import ReadOptions
 from tests.corpus.helpers import read_documents
 
 Batches = Callable[..., list[DocumentBatch]]

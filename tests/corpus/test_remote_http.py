@@ -15,8 +15,8 @@ import pytest
 
 import posgeom
 from posgeom.corpus import filesystems, remote
-from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.sources import resolve_sources, total_bytes
+from posgeom.options import ReadOptions
 from tests.corpus.helpers import read_documents
 from tests.corpus.web import Page, Server, running
 

@@ -18,9 +18,10 @@ import pytest
 
 import posgeom
 from posgeom.corpus import remote
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.sources import resolve_sources, total_bytes
 from posgeom.errors import CorpusError
+from posgeom.options import ReadOptions
 from tests.corpus.helpers import read_documents
 from tests.counts.helpers import check_same_counts
 

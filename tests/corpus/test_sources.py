@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import resolve_sources, total_bytes
 from posgeom.errors import CorpusError
 from posgeom.messages import shown, shown_list
+from posgeom.options import ReadOptions
 
 Refusal = Callable[..., str]
 Texts = Callable[..., list[str]]

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 from posgeom.corpus import documents
-from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.sources import Source, resolve_sources
 from posgeom.corpus.streams import open_stream
 from posgeom.errors import CorpusError
+from posgeom.options import ReadOptions
 from tests.corpus.helpers import read_documents
 
 Refusal = Callable[..., str]
@@ -289,7 +289,7 @@ def test_process_substitution_and_standard_input(tmp_path: Path) -> None:
     script = (
         "import sys; from posgeom.corpus.reading import read_sources;"
         "from posgeom.corpus.sources import resolve_sources;"
-        "from posgeom.corpus.documents import ReadOptions;"
+        "from posgeom.options import ReadOptions;"
         "o = ReadOptions(); print([b.texts for b in read_sources(resolve_sources(sys.argv[1:], o), o)])"
     )
     for command in (

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from posgeom.corpus.documents import ReadOptions
 from posgeom.counts import tallying
 from posgeom.counts.counting import count, count_texts
 from posgeom.counts.folds import folds_of, group_digests, row_digests
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import CorpusError, CountsError
+from posgeom.options import ReadOptions
 
 
 def as_counter(counts: PositionCounts) -> Counter[tuple[int, int, str]]:

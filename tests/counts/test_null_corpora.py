@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from posgeom.counts import null_corpora
 from posgeom.counts.counting import count_texts
-from posgeom.counts.null_corpora import NullKind, null_tokens
+from posgeom.counts.null_corpora import null_tokens
+from posgeom.options import NullKind
 
 SMALL, LARGE = 1 << 18, 1 << 21  # one id space on either side of the packed form
 KINDS: list[NullKind] = ["permute", "rotate"]

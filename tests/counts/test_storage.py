@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from posgeom.counts.counting import count, count_texts
-from posgeom.counts.null_corpora import NullKind
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.storage import read_counts, write_counts
 from posgeom.errors import CorpusError, CountsError
+from posgeom.options import NullKind
 
 TEXTS = ["the cat sat", "", "the \u4e2d\u6587 dog", "</script><b>"]
 

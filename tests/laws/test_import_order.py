@@ -11,51 +11,41 @@ import pytest
 import posgeom
 
 ROOT = Path(posgeom.__file__).parent
-BASE = {"errors", "html_table", "messages", "progress", "seeds", "threads"}
+BASE = {"errors", "keywords", "messages", "options", "policies", "progress", "seeds", "tables", "threads"}
 ALLOWED = {
     "errors": set(),
     "messages": set(),
     "progress": set(),
-    "html_table": {"messages"},
+    "policies": set(),
+    "options": {"errors", "policies", "counts", "encodings"},  # the latter two for types alone
+    "keywords": {"options"},
+    "tables": {"messages"},
     "seeds": {"errors"},
     "threads": {"progress"},
     "corpus": BASE,
     "tokenize": BASE | {"corpus"},
     "counts": BASE | {"corpus", "tokenize"},
-    "policies": set(),
-    "estimation": BASE | {"counts", "policies"},
+    "estimation": BASE | {"counts"},
     "encodings": BASE | {"estimation"},
     "scores": BASE | {"estimation", "encodings"},
-    "inference": BASE | {"policies", "counts", "estimation", "encodings", "scores"},
+    "inference": BASE | {"counts", "estimation", "encodings", "scores"},
     "models": BASE | {"estimation", "encodings", "scores", "inference"},
     "results": BASE | {"counts", "estimation", "encodings", "inference"},
-    "notes": BASE | {"policies", "counts", "estimation", "inference", "results"},
-    "analysis": BASE
-    | {"policies", "corpus", "tokenize", "counts", "estimation", "encodings", "inference", "notes", "results"},
+    "notes": BASE | {"counts", "estimation", "inference", "results"},
+    "analysis": BASE | {"corpus", "tokenize", "counts", "estimation", "encodings", "inference", "notes", "results"},
     "chart_data": BASE | {"estimation", "encodings", "scores", "inference", "results"},
-    "report": BASE | {"policies", "counts", "estimation", "encodings", "inference", "models", "results", "chart_data"},
+    "report": BASE | {"tokenize", "counts", "estimation", "encodings", "inference", "models", "results", "chart_data"},
     "plots": BASE | {"chart_data", "report", "results"},
-    "simulation": BASE | {"policies", "tokenize", "counts", "estimation", "encodings", "inference"},
+    "simulation": BASE | {"tokenize", "counts", "estimation", "encodings", "inference"},
     "paper": BASE
-    | {"policies", "tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "analysis"}
+    | {"tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "analysis"}
     | {"simulation"},
-    "fitting": BASE | {"policies", "counts", "estimation", "encodings", "scores", "inference"},
+    "fitting": BASE | {"counts", "estimation", "encodings", "scores", "inference"},
     "theory": BASE
-    | {"policies", "tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "analysis"}
+    | {"tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "analysis"}
     | {"simulation"},
     "training": BASE
-    | {
-        "policies",
-        "corpus",
-        "tokenize",
-        "counts",
-        "estimation",
-        "encodings",
-        "scores",
-        "inference",
-        "models",
-        "fitting",
-    }
+    | {"corpus", "tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "fitting"}
     | {"analysis", "theory"},
 }
 
@@ -124,7 +114,7 @@ def test_import_is_light() -> None:
 def test_local_files_need_no_filesystem_library(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one two\n")
     code = (
-        "import sys; from posgeom.corpus.documents import ReadOptions; from posgeom.corpus.reading import read_sources;"
+        "import sys; from posgeom.options import ReadOptions; from posgeom.corpus.reading import read_sources;"
         "from posgeom.corpus.sources import resolve_sources; o = ReadOptions();"
         "print([b.texts for b in read_sources(resolve_sources(sys.argv[1:], o), o)],"
         " [m for m in ('fsspec', 'datasets', 's3fs', 'aiohttp', 'pyarrow') if m in sys.modules])"

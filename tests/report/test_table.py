@@ -8,7 +8,8 @@ from posgeom.analysis import analyze
 from posgeom.counts.counting import count_texts
 from posgeom.encodings.base import PointEncoding
 from posgeom.inference.jackknife import Interval
-from posgeom.report.table import FULL_WIDTH, OTHER_HALF, WIDTH, interval_text, print_analysis
+from posgeom.report.table import FULL_WIDTH, OTHER_HALF, interval_text, print_analysis
+from posgeom.report.terminal import WIDTH
 from posgeom.simulation.synthetic import synthetic
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import posgeom as pg
 from posgeom.errors import CheckpointError, EncodingError
+from posgeom.simulation.scenarios import scenarios
 from tests.models.small import build, inputs
 
 FAMILIES = {  # name: row of position 0, positions, width of the table
@@ -56,16 +57,16 @@ def test_it_acts_as_a_table_written_by_hand(training: Any, torch: Any, name: str
     model, by_hand = build(name), build(name)
     before = {key: value.clone() for key, value in model.state_dict().items()}
     applied = training.apply_encoding(model, points_for(name), match_norm=False, rank=rank)
-    assert (applied.first_row, applied.record["n_positions"], applied.record["n_dims"]) == (first, n, d)
+    assert (applied.place.first_row, applied.record["n_positions"], applied.record["n_dims"]) == (first, n, d)
     rows = points_for(name)
     if rank is not None:
         left, values, right = np.linalg.svd(rows, full_matrices=False)
         rows = left[:, :rank] * values[:rank] @ right[:rank]
-    table = by_hand.get_parameter(applied.parameter).data
+    table = by_hand.get_parameter(applied.place.parameter).data
     table[..., first:, :] = torch.tensor(rows, dtype=torch.float32)
     torch.testing.assert_close(output(name, model), output(name, by_hand))
     torch.testing.assert_close(training.position_table(model).detach(), torch.tensor(rows, dtype=torch.float32))
-    old = before[applied.parameter]
+    old = before[applied.place.parameter]
     assert torch.equal(whole_table(model, applied)[:first], old.reshape(-1, d)[:first])
     training.remove_encoding(model)
     after = model.state_dict()
@@ -97,6 +98,65 @@ def test_saved_and_loaded(
         assert torch.equal(loaded.get_parameter(key), parameter)
     with pytest.raises(CheckpointError, match="a checkpoint does not keep the table before it"):
         training.remove_encoding(loaded)
+
+
+def test_saved_with_a_head_and_loaded_without(training: Any, torch: Any, tmp_path: Path) -> None:
+    """And the other way: names of tensors have other parts before them."""
+    from transformers import AutoModel, BertForMaskedLM, BertModel
+
+    model = build("bert-masked")
+    training.apply_encoding(model, points_for("bert-masked"), rank=3)
+    model.save_pretrained(tmp_path / "head")
+    whole = training.from_pretrained(tmp_path / "head")
+    assert type(whole) is BertForMaskedLM
+    bare = training.from_pretrained(tmp_path / "head", AutoModel)
+    assert type(bare) is BertModel
+    bare.save_pretrained(tmp_path / "bare")
+    again = training.from_pretrained(tmp_path / "bare", BertForMaskedLM)
+    for one in (whole, bare, again):
+        factors = dict(one.base_model.embeddings.position_embeddings.named_parameters())
+        expected = dict(model.base_model.embeddings.position_embeddings.named_parameters())
+        assert factors.keys() == expected.keys()
+        assert all(torch.equal(factors[key], expected[key]) for key in expected)
+
+
+def test_half_a_checkpoint_is_refused(training: Any, torch: Any, tmp_path: Path) -> None:
+    """Factors of one state and the table of another would be silently wrong."""
+    from safetensors.torch import load_file, save_file
+
+    model = build("bert-masked")
+    training.apply_encoding(model, points_for("bert-masked"), rank=3)
+    model.save_pretrained(tmp_path)
+    file = tmp_path / "model.safetensors"
+    tensors = load_file(file)
+    stem = "bert.embeddings.position_embeddings.parametrizations.weight.original"
+    changed = tensors | {stem + "0": tensors[stem + "0"] * 1.01}
+    save_file(changed, file, {"format": "pt"})
+    with pytest.raises(CheckpointError, match="the product of its low-rank factors is not the table that was loaded"):
+        training.from_pretrained(tmp_path)
+    save_file(tensors | {stem + "1": tensors[stem + "1"][:, :2].contiguous()}, file, {"format": "pt"})
+    with pytest.raises(CheckpointError, match=r"has shape \(16, 2\), by its config it has \(16, 3\)"):
+        training.from_pretrained(tmp_path)
+    save_file({key: value for key, value in tensors.items() if not key.startswith(stem)}, file, {"format": "pt"})
+    with pytest.raises(CheckpointError, match="has no tensor 'embeddings"):
+        training.from_pretrained(tmp_path)
+
+
+def test_plain_transformers_says_what_it_leaves(training: Any, tmp_path: Path) -> None:
+    model = build("bert-masked")
+    training.apply_encoding(model, points_for("bert-masked"), rank=3)
+    model.save_pretrained(tmp_path)
+    _, loaded = type(model).from_pretrained(tmp_path, output_loading_info=True)
+    assert not loaded["missing_keys"]
+    stem = "bert.embeddings.position_embeddings.parametrizations.weight.original"
+    assert set(loaded["unexpected_keys"]) == {stem + "0", stem + "1"}
+
+
+def test_compiled(training: Any, torch: Any) -> None:
+    model = build("bert-masked")
+    training.apply_encoding(model, points_for("bert-masked"), rank=3)
+    compiled = torch.compile(model, backend="aot_eager")
+    torch.testing.assert_close(output("bert-masked", compiled), output("bert-masked", model))
 
 
 @RANKS
@@ -190,7 +250,7 @@ def test_the_other_stack(training: Any, torch: Any) -> None:
     model = build("bart")
     before = model.state_dict()["model.encoder.embed_positions.weight"].clone()
     applied = training.apply_encoding(model, points_for("bart"), stack="decoder")
-    assert applied.parameter == "model.decoder.embed_positions.weight"
+    assert applied.place.parameter == "model.decoder.embed_positions.weight"
     assert torch.equal(model.state_dict()["model.encoder.embed_positions.weight"], before)
     with pytest.raises(CheckpointError, match="has no stack 'middle': it has 'encoder', 'decoder'"):
         training.apply_encoding(model, "none", stack="middle")
@@ -263,4 +323,77 @@ def test_a_fresh_table_of_zeros_gives_no_norm(training: Any, torch: Any) -> None
         model.embeddings.position_embeddings.zero_()
     with pytest.raises(EncodingError, match="table is zero, which nothing can be scaled to: say match_norm=False"):
         training.apply_encoding(model, "sinusoidal")
-    training.apply_encoding(model, "sinusoidal", match_norm=False)
+    applied = training.apply_encoding(model, "sinusoidal", match_norm=False)
+    before = training.position_table(model).detach().clone()
+    with pytest.raises(EncodingError, match="table is zero, which nothing can be scaled to"):
+        training.apply_encoding(model, "random")
+    assert torch.equal(training.position_table(model), before)
+    assert model.config.posgeom == applied.record
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("rank", "3"), ("rank", 0), ("rank", 17), ("trainable", "yes"), ("stack", 3), ("stack", "middle")],
+)
+def test_a_config_that_was_tampered_with(training: Any, tmp_path: Path, key: str, value: Any) -> None:
+    model = build("bert-masked")
+    training.apply_encoding(model, points_for("bert-masked"))
+    model.config.posgeom = model.config.posgeom | {key: value}
+    model.save_pretrained(tmp_path)
+    with pytest.raises((CheckpointError, EncodingError), match=str(value)):
+        training.from_pretrained(tmp_path)
+
+
+def test_a_file_of_posgeom_fit(training: Any, torch: Any, tmp_path: Path) -> None:
+    """Its table goes in, scaled, and the config says how it was fitted."""
+    counts = scenarios()["rank 3"].draw(np.random.default_rng(0))
+    encoding = pg.fit_encoding(pg.geometry(counts), 16, counts=counts)
+    file = tmp_path / "mds.safetensors"
+    pg.export(encoding, file)
+    for given in (file, str(file), encoding):
+        model = build("gpt2")
+        training.apply_encoding(model, given, rank=3)
+        rows = training.position_table(model).detach().double().numpy()
+        expected = encoding.coordinates(np.arange(20))
+        assert expected is not None
+        np.testing.assert_allclose(rows / np.linalg.norm(rows), expected / np.linalg.norm(expected), atol=1e-6)
+        assert model.config.posgeom["fit"]["corpus"]["checksum"] == counts.checksum
+        model.save_pretrained(tmp_path / "model")
+
+
+@pytest.mark.parametrize(("rank", "trainable"), [(None, False), (3, True), (3, False)])
+def test_a_trainer_resumes(training: Any, torch: Any, tmp_path: Path, rank: int | None, trainable: bool) -> None:
+    """Stopped half-way and resumed, a run ends with the same weights, factors of low rank among them."""
+    from transformers import Trainer, TrainingArguments
+
+    tokens = torch.randint(5, 40, (16, 9), generator=torch.Generator().manual_seed(0))
+    rows = [{"input_ids": row, "labels": row} for row in tokens]
+
+    def trained(directory: str, steps: int, resume: str | None = None) -> Any:
+        model = build("bert-masked")
+        training.apply_encoding(model, points_for("bert-masked"), rank=rank, trainable=trainable)
+        arguments = TrainingArguments(
+            str(tmp_path / directory),
+            max_steps=steps,
+            lr_scheduler_type="constant",
+            learning_rate=0.01,
+            save_steps=2,
+            per_device_train_batch_size=4,
+            report_to=[],
+            use_cpu=True,
+            disable_tqdm=True,
+        )
+        Trainer(model=model, args=arguments, train_dataset=rows).train(resume_from_checkpoint=resume)
+        return model
+
+    start = build("bert-masked")
+    training.apply_encoding(start, points_for("bert-masked"), rank=rank)
+    whole = trained("whole", 4)
+    trained("half", 2)
+    resumed = trained("half", 4, str(tmp_path / "half" / "checkpoint-2"))
+    for (_, a), (_, b) in zip(whole.named_parameters(), resumed.named_parameters(), strict=True):
+        assert torch.equal(a, b)
+    moved = not torch.equal(training.position_table(whole), training.position_table(start))
+    assert moved is trainable
+    loaded = training.from_pretrained(tmp_path / "half" / "checkpoint-4")
+    assert torch.equal(training.position_table(loaded), training.position_table(whole))

@@ -1,5 +1,7 @@
 """Tables of positions as torch modules."""
 
+import subprocess
+import sys
 from copy import deepcopy
 from typing import Any
 
@@ -171,3 +173,18 @@ def test_refused_ranks_and_lengths(training: Any, points: np.ndarray) -> None:
             training.LowRankPositionalEmbedding(points, rank)
     with pytest.raises(EncodingError, match=f"got a length of {N + 1}: the table has {N} positions"):
         training.PositionalEmbedding(points)(N + 1)
+
+
+def test_without_torch() -> None:
+    """One line that says what to install."""
+    code = """
+import sys
+sys.modules["torch"] = None
+import posgeom
+try:
+    import posgeom.training
+except posgeom.PosgeomError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "posgeom.training needs torch and transformers: pip install 'posgeom[models]'\n"

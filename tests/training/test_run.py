@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from posgeom.corpus.documents import ReadOptions
 from posgeom.errors import CheckpointError, PosgeomError, RunError
+from posgeom.options import ReadOptions
 from posgeom.report.run import read_run
 
 READ = ReadOptions(column="text")
@@ -58,7 +58,7 @@ def test_what_a_run_leaves(whole: Path) -> None:
 
 KILLED = """
 import os, signal, sys
-from posgeom.corpus.documents import ReadOptions
+from posgeom.options import ReadOptions
 from posgeom.training import TrainOptions, train
 
 def progress(stage, done, total):

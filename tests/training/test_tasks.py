@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from posgeom.corpus.documents import ReadOptions
 from posgeom.errors import CorpusError, TokenizerError
+from posgeom.options import ReadOptions
 
 
 def make(name: str, corpus: Path, tokenizer: Any, **options: Any) -> Any:

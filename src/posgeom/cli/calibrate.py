@@ -8,8 +8,6 @@ from typing import Annotated, Any
 
 import scipy
 import typer
-from rich import box
-from rich.table import Table
 
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
@@ -18,8 +16,10 @@ from posgeom.policies import LEVEL
 from posgeom.report.charts.calibration import coverage_figure
 from posgeom.report.charts.figure import can_draw, write_figure
 from posgeom.report.files import os_errors_named, staged_directory
+from posgeom.report.terminal import print_table
 from posgeom.simulation.calibration import Calibrated, calibrate
 from posgeom.simulation.scenarios import scenarios
+from posgeom.tables import Cell, Column, Table, cell, percent
 
 EPILOG = """Examples:
 
@@ -73,23 +73,22 @@ def command(
 
 
 def _print(found: list[Calibrated]) -> None:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("scenario", overflow="fold", max_width=20)
-    table.add_column("estimate", overflow="fold")
-    for header in ("truth", "mean", "bias", "SE", f"in {100 * LEVEL:g} %"):
-        table.add_column(header, justify="right", no_wrap=True)
-    for one in found:
-        table.add_row(
-            one.scenario,
-            one.estimate,
-            "its mean" if one.truth is None and one.coverage is not None else _number(one.truth, ".4f"),
-            _number(one.mean, ".4f"),
-            _number(one.bias, "+.2f"),
-            _number(one.error_ratio, ".2f"),
-            _number(None if one.coverage is None else 100 * one.coverage, ".1f"),
-        )
+    titles = ("truth", "mean", "bias", "SE", f"in {100 * LEVEL:g} %")
+    columns = [Column("scenario", left=True), Column("estimate", left=True), *map(Column, titles)]
+    rows = [
+        [
+            Cell(one.scenario),
+            Cell(one.estimate),
+            Cell("its mean") if one.truth is None and one.coverage is not None else _known(cell(one.truth, ".4f")),
+            _known(cell(one.mean, ".4f")),
+            _known(cell(one.bias, "+.2f")),
+            _known(cell(one.error_ratio, ".2f")),
+            _known(percent(one.coverage, ".1f")),
+        ]
+        for one in found
+    ]
     console = stdout_console()
-    console.print(table)
+    print_table(Table("", columns, rows), console)
     console.print(
         f"{found[0].n_replications} replications. truth: what samples of the common depth show. bias: in sampling\n"
         "deviations. SE: median standard error over the sampling deviation; above 1 it is cautious.\n"
@@ -97,8 +96,9 @@ def _print(found: list[Calibrated]) -> None:
     )
 
 
-def _number(value: float | None, spec: str) -> str:
-    return "" if value is None else format(value, spec)
+def _known(value: Cell) -> Cell:
+    """A cell that stays empty where there is no such number."""
+    return value if value.text is not None else Cell("")
 
 
 def _draw(found: list[Calibrated], stage: Path) -> None:

@@ -19,7 +19,7 @@ from rich.progress import (
 from rich.text import Text
 
 from posgeom.progress import ProgressHook, silent
-from posgeom.report.table import WIDTH
+from posgeom.report.terminal import WIDTH
 
 
 def stdout_console() -> Console:

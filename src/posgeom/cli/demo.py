@@ -12,16 +12,17 @@ import typer
 from posgeom.analysis import analyze
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
-from posgeom.corpus.documents import ReadOptions
 from posgeom.counts.counting import count
 from posgeom.estimation.metrics import distribution_distances
 from posgeom.inference.scorecard import Scorecard
 from posgeom.messages import shown
+from posgeom.options import ReadOptions
 from posgeom.progress import ProgressHook
 from posgeom.report.charts.figure import can_draw
 from posgeom.report.drawn import REPORT, draw_run
 from posgeom.report.files import staged_directory, write_files
-from posgeom.report.table import print_analysis, print_paragraph
+from posgeom.report.table import print_analysis
+from posgeom.report.terminal import print_paragraph
 from posgeom.results import Analysis
 from posgeom.simulation.standard_library import standard_library_files
 from posgeom.simulation.synthetic import synthetic

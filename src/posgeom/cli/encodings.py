@@ -4,15 +4,13 @@ import json
 from typing import Annotated, Any
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from posgeom.cli.console import stdout_console
 from posgeom.encodings.catalog import catalog, catalog_entry
 from posgeom.messages import printable
-from posgeom.report.table import print_paragraph
+from posgeom.report.terminal import print_paragraph, print_table
+from posgeom.tables import Table
 
 EPILOG = """Examples:
 
@@ -42,14 +40,11 @@ def command(
 
 
 def _print_list(entries: list[dict[str, Any]], console: Console) -> None:
-    table = _table("name", "options", "source")
+    rows = []
     for entry in entries:
-        if "error" in entry:
-            table.add_row(printable(entry["name"]), Text("not loaded"), Text(printable(entry["error"])))
-            continue
-        names = ", ".join(option["name"] for option in entry["options"]) or "-"
-        table.add_row(Text(printable(entry["name"])), Text(names), Text(printable(entry["source"])))
-    console.print(table)
+        names = "not loaded" if "error" in entry else ", ".join(o["name"] for o in entry["options"]) or "-"
+        rows.append((entry["name"], names, entry.get("error") or entry["source"]))
+    print_table(Table.of("", ("name", "options", "source"), rows), console)
     print_paragraph(
         "Use as NAME or NAME:option=value,option=value, or name a matrix file: table.npy, "
         "model.safetensors:tensor=NAME. posgeom encodings NAME explains the options.",
@@ -70,12 +65,11 @@ def _print_one(entry: dict[str, Any], console: Console) -> None:
         if not options:
             print_paragraph("It has no options.", console)
             continue
-        table = _table("option", "value", "default", "meaning")
-        for option in options:
-            default = "required" if option["required"] else _shown_default(option["default"])
-            cells = (option["name"], option["type"], default, option["help"])
-            table.add_row(*(Text(printable(cell)) for cell in cells))
-        console.print(table)
+        rows = [
+            (o["name"], o["type"], "required" if o["required"] else _shown_default(o["default"]), o["help"])
+            for o in options
+        ]
+        print_table(Table.of("", ("option", "value", "default", "meaning"), rows), console)
 
 
 def _shown_default(value: Any) -> str:
@@ -84,10 +78,3 @@ def _shown_default(value: Any) -> str:
     if isinstance(value, list):
         return ":".join(map(_shown_default, value))
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    for number, column in enumerate(columns):
-        table.add_column(column, overflow="fold", no_wrap=number == 0)
-    return table

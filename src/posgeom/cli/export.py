@@ -5,17 +5,17 @@ from typing import Annotated, Literal
 
 import typer
 
-from posgeom.analysis import CONVENTIONS, DEFAULT_N_DIMS
+from posgeom.analysis import CONVENTIONS
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars
 from posgeom.cli.count import merged_counts
-from posgeom.counts.counting import DEFAULT_N_POSITIONS
 from posgeom.encodings.checks import check_width
 from posgeom.encodings.registry import build_encoding, check_spec
 from posgeom.encodings.tensors import tensors_of
 from posgeom.errors import CountsError, EncodingError
 from posgeom.estimation.build import Geometry, geometry
 from posgeom.messages import printable, shown
+from posgeom.options import DEFAULT_N_DIMS, DEFAULT_N_POSITIONS
 from posgeom.report.files import staged_file
 from posgeom.report.tensors import check_target, write_tensors
 

@@ -8,18 +8,22 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 
-from posgeom.analysis import CONVENTIONS, DEFAULT_N_DIMS
+from posgeom.analysis import counts_of, geometry_by
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
-from posgeom.cli.stored import stored_counts
-from posgeom.corpus.documents import ReadOptions
-from posgeom.counts.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
+from posgeom.cli.stored import corpus_or_counts
 from posgeom.encodings.checks import check_width
 from posgeom.encodings.tensors import tensors_of
-from posgeom.errors import CorpusError, CountsError, EncodingError
-from posgeom.estimation.build import geometry
+from posgeom.errors import CountsError, EncodingError
 from posgeom.fitting import fit_encoding
 from posgeom.messages import shown, shown_list
+from posgeom.options import (
+    DEFAULT_N_DIMS,
+    DEFAULT_N_POSITIONS,
+    CountOptions,
+    GeometryOptions,
+    ReadOptions,
+)
 from posgeom.policies import LEVEL
 from posgeom.report.files import staged_file
 from posgeom.report.tensors import check_target, write_tensors
@@ -43,8 +47,8 @@ _WAYS = {
 }
 
 
+@o.takes(ReadOptions, CountOptions, GeometryOptions)
 def command(
-    context: typer.Context,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The .safetensors file to write.")],
     corpus: o.CorpusArgument = None,
     counts: o.CountsOption = None,
@@ -67,77 +71,32 @@ def command(
         Literal["as-is", "unit"],
         typer.Option("--rows", metavar="HOW", help="as-is, or unit: each row scaled to norm 1."),
     ] = "as-is",
-    estimator: Annotated[
-        Literal["crossval", "plugin"] | None,
-        typer.Option("--estimator", metavar="NAME", help="As in `posgeom analyze`.", show_default=False),
-    ] = None,
-    convention: Annotated[
-        Literal["sound", "paper"],
-        typer.Option("--convention", metavar="NAME", help="sound or paper: how the geometry is estimated."),
-    ] = "sound",
-    min_depth: Annotated[
-        int | None,
-        typer.Option(
-            "--min-depth", metavar="K", help="Sequences that a position needs to be fitted.", show_default=False
-        ),
-    ] = None,
-    metric: o.MetricOption = "hellinger",
     dtype: Annotated[
         Literal["float64", "float32", "float16", "bfloat16"],
         typer.Option("--dtype", metavar="TYPE", help="float64, float32, float16 or bfloat16, for the numbers."),
     ] = "float32",
-    folds: o.FoldsOption = DEFAULT_N_FOLDS,
-    column: o.ColumnOption = None,
-    fold_by: o.FoldByOption = "text",
-    format_: o.FormatOption = "auto",
-    header: o.HeaderOption = True,
-    quoting: o.QuotingOption = "auto",
-    whole_files: o.WholeFilesOption = False,
-    utf8_errors: o.Utf8ErrorsOption = "strict",
-    workers: o.WorkersOption = None,
     level: Annotated[float, typer.Option("--level", metavar="P", help="Level of the interval.")] = LEVEL,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of splits and of the axes.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the metadata as JSON and nothing else.")] = False,
+    as_json: o.JsonOption = False,
     quiet: o.QuietOption = False,
     verbose: o.VerboseOption = False,
+    **options: Any,
 ) -> None:
     """Build an encoding from a corpus: classical MDS of its geometry, in a model's width and as low-rank factors."""
-    if bool(corpus) == bool(counts):
-        raise CorpusError("expected a corpus or --counts FILE, one of them")
+    source, seed = corpus_or_counts(corpus, counts), options.get("seed", 0)
     chosen = _parse_rank(rank)
     check_target(output, dtype)
     if output.suffix != ".safetensors":
         raise EncodingError(f"cannot write {shown(output)}: the table and its factors need a .safetensors file")
     check_width(n_dims)
-    options = ReadOptions(
-        format=format_,
-        column=column,
-        fold_by=fold_by,
-        header=header,
-        quoting=quoting,
-        whole_files=whole_files,
-        utf8_errors=utf8_errors,
-    )
-    given = {"estimator": estimator, "min_depth": min_depth}
-    policy = dict(CONVENTIONS[convention]) | {key: value for key, value in given.items() if value is not None}
+    if not counts and n_positions is not None:
+        options["n_positions"] = n_positions
     # Entered first, so that an output that cannot be written is known before the work is done.
     with staged_file(output) as stage:
         with progress_bars(quiet=quiet, verbose=verbose) as progress:
-            if counts:
-                stored = stored_counts(context, counts, free="n_positions")
-            else:
-                stored = count(
-                    corpus or [],
-                    tokenizer,
-                    n_positions=DEFAULT_N_POSITIONS if n_positions is None else n_positions,
-                    n_folds=folds,
-                    options=options,
-                    workers=workers,
-                    progress=progress,
-                )
+            stored = counts_of(source, tokenizer, options, progress)
             if stored.n_positions < 2:
                 raise CountsError(f"n = {stored.n_positions} position has no geometry: expected at least 2")
-            shape = geometry(stored, metric=metric, seed=seed, progress=progress, **policy)
+            shape = geometry_by(options, stored, seed=seed, progress=progress)
             encoding = fit_encoding(
                 shape, n_dims, chosen, rows, n_positions, counts=stored, level=level, seed=seed, progress=progress
             )
@@ -195,7 +154,7 @@ def _rank_text(fit: Mapping[str, Any]) -> str:
 
 def _explained_text(share: Mapping[str, Any]) -> str:
     if share["value"] is None:
-        return "undefined: nothing in this geometry is more than noise"
+        return f"undefined: {share['undefined']}"
     interval = "" if share["low"] is None else f" ({100 * share['low']:.1f} to {100 * share['high']:.1f})"
     where = f"on folds it was not fitted to, {share['n_folds']} folds" if share["out_of_sample"] else "in sample"
     return f"{100 * share['value']:.1f} %{interval} of |B|^2, {where}"

@@ -3,25 +3,23 @@
 import json
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Unpack
 
 import typer
 
-from posgeom.analysis import CONVENTIONS
+from posgeom.analysis import counts_of, geometry_by
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
 from posgeom.cli.inspect import ModelArgument, OffsetOption, TensorOption
-from posgeom.cli.stored import stored_counts
-from posgeom.corpus.documents import ReadOptions
-from posgeom.counts.counting import DEFAULT_N_FOLDS, DEFAULT_N_POSITIONS, count
+from posgeom.cli.stored import corpus_or_counts
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.errors import CorpusError, CountsError
-from posgeom.estimation.build import geometry
+from posgeom.errors import CountsError
 from posgeom.messages import shown
 from posgeom.models.by_hand import ByHand
 from posgeom.models.layers import frequencies_of, layer_scores
 from posgeom.models.model import open_model
 from posgeom.models.rotary_kernel import TokenFrequencies
+from posgeom.options import AnalyzeOptions, CountOptions, GeometryOptions, ReadOptions
 from posgeom.report.charts.figure import can_draw
 from posgeom.report.drawn import FIGURES, REPORT, draw_run
 from posgeom.report.files import staged_directory
@@ -39,13 +37,12 @@ P is projected by M = W_Q^T W_K. A fresh copy of the same sizes is scored beside
 of M. For rotary models the position kernel of every head is shown too."""
 
 
+@o.takes(ReadOptions, CountOptions, GeometryOptions)
 def command(
-    context: typer.Context,
     model: ModelArgument,
     corpus: o.CorpusArgument = None,
     counts: o.CountsOption = None,
     tokenizer: o.TokenizerOption = None,
-    n_positions: o.PositionsOption = DEFAULT_N_POSITIONS,
     input_: Annotated[
         str | None,
         typer.Option(
@@ -76,12 +73,7 @@ def command(
         ),
     ] = None,
     report: o.ReportOption = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")] = False,
-    convention: Annotated[
-        Literal["sound", "paper"],
-        typer.Option("--convention", metavar="NAME", help="sound or paper: how the geometry is estimated; input."),
-    ] = "sound",
-    metric: o.MetricOption = "hellinger",
+    as_json: o.JsonOption = False,
     tensor: TensorOption = None,
     offset: OffsetOption = 0,
     query: Annotated[
@@ -103,57 +95,28 @@ def command(
         int | None,
         typer.Option("--n-key-heads", metavar="H", help="Heads of --key, where they are fewer.", show_default=False),
     ] = None,
-    folds: o.FoldsOption = DEFAULT_N_FOLDS,
-    column: o.ColumnOption = None,
-    fold_by: o.FoldByOption = "text",
-    format_: o.FormatOption = "auto",
-    header: o.HeaderOption = True,
-    quoting: o.QuotingOption = "auto",
-    whole_files: o.WholeFilesOption = False,
-    utf8_errors: o.Utf8ErrorsOption = "strict",
-    workers: o.WorkersOption = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of splits and of the fresh copy.")] = 0,
     quiet: o.QuietOption = False,
     verbose: o.VerboseOption = False,
+    **options: Unpack[AnalyzeOptions],
 ) -> None:
     """Score a model's query-key products, layer by layer and head by head, against the geometry of a corpus."""
-    if bool(corpus) == bool(counts):
-        raise CorpusError("expected a corpus or --counts FILE, one of them")
+    source = corpus_or_counts(corpus, counts)
     by_hand = ByHand(tensor, offset, query, key, n_heads, n_key_heads)
     opened = open_model(model, by_hand)  # refused before the corpus is read
     opened.query_key(opened.stack(stack), 0)
-    options = ReadOptions(
-        format=format_,
-        column=column,
-        fold_by=fold_by,
-        header=header,
-        quoting=quoting,
-        whole_files=whole_files,
-        utf8_errors=utf8_errors,
-    )
+    seed = options.get("seed", 0)
     # Entered first, so that an output that cannot be written is known before the work is done.
     with staged_directory(out) if out else nullcontext() as stage:
         with progress_bars(quiet=quiet, verbose=verbose) as progress:
-            if counts:
-                stored = stored_counts(context, counts)
-            else:
-                stored = count(
-                    corpus or [],
-                    tokenizer,
-                    n_positions=n_positions,
-                    n_folds=folds,
-                    options=options,
-                    workers=workers,
-                    progress=progress,
-                )
+            stored = counts_of(source, tokenizer, options, progress)
             if stored.n_positions < 2:
                 raise CountsError(f"n = {stored.n_positions} position has no geometry: expected at least 2")
-            shape = geometry(stored, metric=metric, seed=seed, progress=progress, **CONVENTIONS[convention])
+            shape = geometry_by(options, stored, seed=seed, progress=progress)
             result = layer_scores(
                 opened,
                 shape,
                 stack=stack,
-                input=input_ or ("sinusoidal" if convention == "paper" else None),
+                input=input_ or ("sinusoidal" if options.get("convention") == "paper" else None),
                 frequencies=_frequencies(stored),
                 initial=initial,
                 seed=seed,

@@ -27,6 +27,7 @@ from posgeom.cli import (
     report,
     reproduce,
     theory,
+    tokens,
     train,
 )
 from posgeom.errors import PosgeomError
@@ -45,6 +46,7 @@ app = typer.Typer(
 app.command("analyze", epilog=analyze.EPILOG)(analyze.command)
 app.command("count", epilog=count.EPILOG)(count.command)
 app.command("merge", epilog=count.MERGE_EPILOG)(count.merge_command)
+app.command("tokens", epilog=tokens.EPILOG)(tokens.command)
 app.command("encodings", epilog=encodings.EPILOG)(encodings.command)
 app.command("export", epilog=export.EPILOG)(export.command)
 app.command("fit", epilog=fit.EPILOG)(fit.command)

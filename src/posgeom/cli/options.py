@@ -1,14 +1,28 @@
 """Options that several commands share."""
 
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 import typer
 
-from posgeom.corpus.documents import Format, Quoting, Utf8Errors
-from posgeom.counts.counting import Engine
-from posgeom.errors import CountsError
-from posgeom.tokenize.engines.choice import EngineName
+from posgeom.errors import CorpusError, CountsError
+from posgeom.options import (
+    FIXED_BY_COUNTING,
+    Engine,
+    EngineName,
+    Format,
+    MetricName,
+    Option,
+    Quoting,
+    ReadOptions,
+    Utf8Errors,
+    options_of,
+)
+
+PANELS = ("Corpus", "Tokens", "Geometry", "Encodings", "Errors", "Output", "Cluster")
+"""Headings of options in the help, in their order."""
 
 CorpusArgument = Annotated[
     list[str] | None,
@@ -26,6 +40,7 @@ TokenizerOption = Annotated[
         "-t",
         "--tokenizer",
         metavar="TOKENIZER",
+        rich_help_panel="Tokens",
         help="A tokenizer.json, a model directory, a hub name, or bytes, chars, whitespace. Default: whitespace; "
         "chars for FASTA.",
         show_default=False,
@@ -155,23 +170,34 @@ TokenizerEngineOption = Annotated[
         "nanotoken, gigatoken, fastokens or chunks.",
     ),
 ]
-QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No progress bars.")]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print JSON on stdout and nothing else.", rich_help_panel="Output")
+]
+QuietOption = Annotated[bool, typer.Option("-q", "--quiet", rich_help_panel="Output", help="No progress bars.")]
 ReportOption = Annotated[
-    bool, typer.Option("--report/--no-report", help="With --out, whether to write report.html and figures too.")
+    bool,
+    typer.Option(
+        "--report/--no-report",
+        rich_help_panel="Output",
+        help="With --out, whether to write report.html and figures too.",
+    ),
 ]
 VerboseOption = Annotated[
-    bool, typer.Option("-v", "--verbose", help="A line on standard error as each stage begins and ends.")
+    bool,
+    typer.Option(
+        "-v", "--verbose", rich_help_panel="Output", help="A line on standard error as each stage begins and ends."
+    ),
 ]
 CountsOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--counts",
         metavar="FILE",
+        rich_help_panel="Corpus",
         help="Counts made by `posgeom count`, instead of a corpus; several are merged.",
         show_default=False,
     ),
 ]
-MetricName = Literal["hellinger", "hellinger-normalized", "fisher-rao", "jensen-shannon", "total-variation"]
 MetricOption = Annotated[
     MetricName,
     typer.Option(
@@ -188,3 +214,72 @@ def min_length(least: int | None, n_positions: int, *, full: bool) -> int | None
     if full and least is not None:
         raise CountsError("got both --min-length and --full-length: expected one of them")
     return n_positions if full else least
+
+
+def takes(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of some groups, and call it with those that were given, as keyword arguments.
+
+    Those of `ReadOptions` travel together, as ``options``; a parameter that the command has itself goes first. Where it
+    has a parameter ``counts`` that was given, the options that are fixed by counting are refused.
+    """
+    known = {name: stated for group in groups for name, stated in options_of(group).items() if stated[2].flags}
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command, eval_str=True)
+        own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        declared = {name: stated for name, stated in known.items() if name not in signature.parameters}
+        reading = declared.keys() & ReadOptions.__annotations__.keys() if ReadOptions in groups else set()
+        fixed = (FIXED_BY_COUNTING | reading) & declared.keys() | {"tokenizer"}
+
+        def call(context: typer.Context, **values: Any) -> None:
+            given = {name for name in values if _is_given(context, name)}
+            if values.get("counts"):
+                for name in sorted(given & fixed):
+                    flag = declared[name][2].flags.split(", ")[0].split("/")[0] if name in declared else "-t"
+                    raise CorpusError(f"{flag} was fixed when the counts were made: leave it out, or count again")
+            options = {name: _parsed(declared[name][2], values[name]) for name in declared if name in given}
+            read = {name: options.pop(name) for name in reading & options.keys()}
+            if read:
+                options["options"] = ReadOptions(**read)
+            command(**{p.name: values[p.name] for p in own}, **options)
+
+        parameters = [inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)]
+        parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
+        parameters += [_parameter(name, *stated) for name, stated in declared.items()]
+        parameters.sort(key=_panel)
+        call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {p.name: p.annotation for p in parameters}
+        call.__doc__ = command.__doc__
+        return call
+
+    return decorate
+
+
+def _panel(parameter: inspect.Parameter) -> int:
+    """Where a parameter stands in the help: arguments first, then panel by panel."""
+    info = getattr(parameter.annotation, "__metadata__", [None])[0]
+    panel = getattr(info, "rich_help_panel", None)
+    return PANELS.index(panel) if panel in PANELS else -1
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _parsed(option: Option, value: Any) -> Any:
+    return value if option.parse is None else option.parse(value)
+
+
+def _parameter(name: str, kind: Any, default: Any, option: Option) -> inspect.Parameter:
+    """An option as typer reads it."""
+    shown = default if isinstance(default, str | int | float | bool) else None
+    info = typer.Option(
+        *option.flags.split(", "),
+        help=option.help,
+        metavar=option.metavar,
+        rich_help_panel=option.panel,
+        show_default=shown is not None and not isinstance(shown, bool),
+    )
+    annotated: Any = Annotated[option.cli or kind, info]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=shown, annotation=annotated)

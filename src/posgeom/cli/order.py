@@ -5,14 +5,13 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.table import Table
 
 from posgeom.cli.console import stdout_console
 from posgeom.cli.inspect import ModelArgument
 from posgeom.messages import printable, shown
 from posgeom.models.order import OrderSensitivity, order_sensitivity
-from posgeom.report.table import print_paragraph
+from posgeom.report.terminal import print_paragraph, print_table
+from posgeom.tables import Table
 
 EPILOG = """Examples:
 
@@ -55,14 +54,12 @@ def _print(result: OrderSensitivity) -> None:
         console,
     )
     console.print()
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
-    for header in ("encoding", "gap", "of max |f|"):
-        table.add_column(header, justify="left" if header == "encoding" else "right")
-    lines = (("as it is", result.gap), ("shuffled", result.gap_shuffled), ("zeroed", result.gap_zeroed))
-    for label, gap in (*lines, ("round-off", result.round_off)):
-        share = f"{gap / result.largest:.3g}" if result.largest else "undef"
-        table.add_row(label, f"{gap:.3g}", share)
-    console.print(table)
+    gaps = {"as it is": result.gap, "shuffled": result.gap_shuffled, "zeroed": result.gap_zeroed}
+    rows = [
+        (label, gap, gap / result.largest if result.largest else None)
+        for label, gap in (gaps | {"round-off": result.round_off}).items()
+    ]
+    print_table(Table.of("", ("encoding", "gap", "of max |f|"), rows, ".3g"), console)
     print_paragraph(
         "gap: max |f(xP) - P f(x)| over permutations of the tokens, positions and channels of the last hidden state. "
         "round-off: the same model in single against double precision.",

@@ -161,7 +161,7 @@ def trained_runs(
     progress: ProgressHook,
 ) -> dict[str, dict[str, Any]]:
     """The runs of Section 6.1, from scratch and, where there is a checkpoint, from that; those that ended are read."""
-    from posgeom.corpus.documents import ReadOptions
+    from posgeom.options import ReadOptions
     from posgeom.training.presets import TrainOptions
     from posgeom.training.run import train
 

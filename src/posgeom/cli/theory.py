@@ -10,10 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from posgeom.cli.console import progress_bars, stdout_console
-from posgeom.cli.stored import stored_counts
+from posgeom.cli.stored import corpus_or_counts
 from posgeom.counts.counting import count
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.errors import CorpusError
 from posgeom.inference.jackknife import Estimate
 from posgeom.messages import printable
 from posgeom.policies import LEVEL
@@ -36,21 +35,18 @@ def _root() -> None:
 
 
 def corpus_counts(
-    context: typer.Context,
+    context: typer.Context,  # noqa: ARG001
     corpus: list[str] | None,
     tokenizer: str | None,
     n_positions: int,
     counts: list[Path] | None,
 ) -> PositionCounts:
     """Counts of a corpus, or those that were made before."""
-    if counts and corpus:
-        raise CorpusError("got both a corpus and --counts: expected one of them")
-    if counts:
-        return stored_counts(context, counts)
-    if not corpus:
-        raise CorpusError("no corpus: name files, a glob, a directory or - (standard input), or give --counts FILE")
+    source = corpus_or_counts(corpus, counts)
+    if isinstance(source, PositionCounts):
+        return source
     with progress_bars(quiet=False) as progress:
-        return count(corpus, tokenizer, n_positions=n_positions, progress=progress)
+        return count(source, tokenizer, n_positions=n_positions, progress=progress)
 
 
 def show(check: Check, *, as_json: bool) -> None:

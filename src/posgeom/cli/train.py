@@ -1,16 +1,17 @@
 """``posgeom train``: the paper's experiment, a model trained while the geometry of its positions is watched."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
-from posgeom.corpus.documents import ReadOptions
 from posgeom.errors import PosgeomError
 from posgeom.messages import shown
+from posgeom.options import ReadOptions
 from posgeom.report.charts.figure import can_draw
 from posgeom.report.drawn import FIGURES, REPORT, draw_run
 from posgeom.report.files import staged_directory
@@ -31,6 +32,7 @@ common tokens comes first, each document beside its twin with the two exchanged,
 Needs torch, transformers and accelerate: pip install 'posgeom[models]'."""
 
 
+@o.takes(ReadOptions)
 def command(
     corpus: o.CorpusArgument = None,
     out: Annotated[
@@ -40,7 +42,7 @@ def command(
         Literal["order", "label", "mlm"],
         typer.Option("--task", metavar="TASK", help="order (see below), label (a column of the corpus) or mlm."),
     ] = "order",
-    label: Annotated[
+    fold_by: Annotated[  # in the place of the option that other commands have: the column read beside the text
         str | None,
         typer.Option("--label", metavar="NAME", help="Column of the labels of --task label.", show_default=False),
     ] = None,
@@ -113,29 +115,20 @@ def command(
             "--log-to", metavar="NAME", help="tensorboard, wandb, mlflow, ...; may be repeated.", show_default=False
         ),
     ] = None,
-    column: o.ColumnOption = None,
-    format_: o.FormatOption = "auto",
-    header: o.HeaderOption = True,
-    quoting: o.QuotingOption = "auto",
-    utf8_errors: o.Utf8ErrorsOption = "strict",
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of weights, order of data and masks.")] = 0,
     report: o.ReportOption = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print run.json on stdout and nothing else.")] = False,
+    as_json: o.JsonOption = False,
     quiet: o.QuietOption = False,
     verbose: o.VerboseOption = False,
+    **reading: Any,
 ) -> None:
     """Train a model on a task made from a corpus, and watch the geometry of its positions along the way."""
     from posgeom.training.presets import SCHEDULE, TrainOptions
     from posgeom.training.run import train
 
-    read = ReadOptions(
-        format=format_,
-        column=column,
-        fold_by="text" if label is None else f"column:{label}",
-        header=header,
-        quoting=quoting,
-        utf8_errors=utf8_errors,
-    )
+    read: ReadOptions = reading.get("options", ReadOptions())
+    if fold_by is not None:
+        read = replace(read, fold_by=f"column:{fold_by}")
     options = TrainOptions(
         task=task,
         preset=preset,

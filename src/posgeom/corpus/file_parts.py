@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from posgeom.corpus.documents import Format
+from posgeom.options import Format
 
 
 @dataclass(frozen=True, slots=True)

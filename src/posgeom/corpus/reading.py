@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from posgeom.corpus.documents import DocumentBatch, Format, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.readers.delimited import read_csv, read_tsv
 from posgeom.corpus.readers.fasta import read_fasta
 from posgeom.corpus.readers.jsonl import read_jsonl
@@ -14,6 +14,7 @@ from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source
 from posgeom.corpus.streams import Stream, open_stream
 from posgeom.errors import CorpusError
 from posgeom.messages import shown
+from posgeom.options import Format, ReadOptions
 
 Reader = Callable[[Stream, ReadOptions], Iterator[DocumentBatch]]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 
 from posgeom.corpus.datasets import PREFIX, DatasetName, parse_dataset, saved_shards
-from posgeom.corpus.documents import Format, ReadOptions
 from posgeom.corpus.file_parts import FilePart
 from posgeom.corpus.remote import ListedFile, RemoteFile, find_remote, read_small
 from posgeom.corpus.urls import is_url, local_path, public_name, scheme_of
 from posgeom.errors import CorpusError
 from posgeom.messages import shown
+from posgeom.options import Format, ReadOptions
 
 FORMAT_BY_SUFFIX: dict[str, Format] = {
     ".txt": "text",

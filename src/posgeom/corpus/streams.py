@@ -10,13 +10,13 @@ from typing import BinaryIO, cast
 
 from posgeom.corpus import documents
 from posgeom.corpus.compression import ByteLayer, decompressed, sniff_codec
-from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.file_parts import FilePart
 from posgeom.corpus.messages import located, looks_binary, too_long
 from posgeom.corpus.remote import RemoteStream
 from posgeom.corpus.sources import Source
 from posgeom.errors import CorpusError
 from posgeom.messages import one_line, shown
+from posgeom.options import ReadOptions
 
 _HEAD_BYTES = 64 * 1024
 _BUFFER_BYTES = 1024 * 1024

@@ -1,56 +1,44 @@
 """Counting: documents in, `PositionCounts` out, in one pass and bounded memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, Unpack, cast, get_args
 
-from posgeom.corpus.documents import FOLD_BY, DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.reading import sniff_format
 from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources, total_bytes
 from posgeom.corpus.streams import open_stream
 from posgeom.corpus.texts import Texts
 from posgeom.corpus.urls import public_name
-from posgeom.counts.cluster.options import ClusterOptions
-from posgeom.counts.null_corpora import NullKind
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.tallying import CountSettings, count_batches, count_sources
 from posgeom.errors import CorpusError, CountsError
+from posgeom.keywords import takes
 from posgeom.messages import shown
+from posgeom.options import (
+    FOLD_BY,
+    ClusterOptions,
+    CountOptions,
+    Engine,
+    ReadOptions,
+    TextOptions,
+    with_defaults,
+)
 from posgeom.progress import ProgressHook, silent
 from posgeom.tokenize.engines.base import EngineError
 from posgeom.tokenize.tokenizer_files import TokenizerSpec, load_tokenizer
 from posgeom.tokenize.tokenizers import Tokenizer
 
-DEFAULT_N_POSITIONS = 128
-DEFAULT_N_FOLDS = 10
 
-Engine = Literal["local", "dask"]
-"""Where counting happens."""
-
-
+@takes(CountOptions)
 def count(
     corpus: str | Path | Sequence[str | Path],
     tokenizer: TokenizerSpec | None = None,
     *,
-    n_positions: int = DEFAULT_N_POSITIONS,
-    n_folds: int = DEFAULT_N_FOLDS,
-    min_length: int | None = None,
-    column: str | int | None = None,
-    fold_by: str | int | None = None,
-    options: ReadOptions | None = None,
-    tokenizer_engine: str = "auto",
-    null_replicates: int = 0,
-    null_kind: NullKind = "rotate",
-    seed: int = 0,
-    workers: int | None = None,
-    engine: Engine = "local",
-    scheduler: str | None = None,
-    run_dir: str | Path | None = None,
-    partition_size: int | str | None = None,
-    recount_changed: bool = False,
     progress: ProgressHook = silent,
+    **options: Unpack[CountOptions],
 ) -> PositionCounts:
     """Count tokens by (fold, position, token) over a corpus on disk.
 
@@ -64,40 +52,6 @@ def count(
         (``hf:NAME[:config][:split]``), or ``"-"`` for standard input.
     tokenizer : str, Path, Tokenizer or object, optional
         See `load_tokenizer`. By default ``"chars"`` for FASTA files and ``"whitespace"`` for all else.
-    n_positions : int
-        Context length n, at least 2.
-    n_folds : int
-        Folds for cross-validation.
-    min_length : int, optional
-        Count only documents whose sequence takes at least so many positions, special tokens included; `n_positions`
-        keeps those that fill the context, so that all positions see the same documents. By default all are counted.
-    column : str or int, optional
-        Text column, as in `options`.
-    fold_by : str or int, optional
-        What a document's fold is a hash of, as in `options`: ``"text"``, the default; ``"row"``, its number in the
-        corpus, so that short documents that coincide by chance do not share a fold; or a column, whose values keep
-        documents together.
-    options : ReadOptions, optional
-        Columns, format, and how to treat invalid UTF-8.
-    tokenizer_engine : str
-        What computes the ids, see `load_tokenizer`. Whatever is chosen, the ids are those of the `tokenizers`
-        library: a sample of the documents is compared, and any difference starts the counting afresh with that
-        library, which the result then says.
-    null_replicates : int
-        Null corpora to count in the same pass: the tokens of each document moved over its own positions.
-    null_kind : {"rotate", "permute"}
-        Rotated by a random offset, which keeps runs of tokens as they are, or put in a random order. What decides a
-        document's fold decides how it moves: copies in one fold group move together.
-    seed : int
-        Of the null corpora.
-    workers : int, optional
-        Threads that tokenise, or worker processes of engine ``"dask"``; the result does not depend on it. By default
-        one per core.
-    engine : {"local", "dask"}
-        ``"dask"`` counts partitions on a Dask cluster, with the same result. Without a scheduler it starts processes
-        of this machine, so that a script needs ``if __name__ == "__main__":``.
-    scheduler, run_dir, partition_size, recount_changed
-        See `posgeom.counts.cluster.options.ClusterOptions`. Only with engine ``"dask"``.
     progress : callable
         Called as ``progress("counting", bytes_read, total_bytes)``.
 
@@ -116,35 +70,45 @@ def count(
     TokenizerError
         When the tokenizer cannot be loaded or applied.
     """
-    cluster = ClusterOptions(scheduler, run_dir, partition_size, recount_changed)
-    _check_engine(engine, cluster)
-    options = options or ReadOptions()
-    options = replace(
-        options,
-        column=options.column if column is None else str(column),
-        fold_by=options.fold_by if fold_by is None else str(fold_by),
+    chosen = with_defaults(options, CountOptions)
+    cluster = cast("ClusterOptions", with_defaults(options, ClusterOptions))
+    _check_engine(cluster)
+    read: ReadOptions = chosen["options"] or ReadOptions()
+    read = replace(
+        read,
+        column=read.column if chosen["column"] is None else str(chosen["column"]),
+        fold_by=read.fold_by if chosen["fold_by"] is None else str(chosen["fold_by"]),
     )
     specs = [corpus] if isinstance(corpus, str | Path) else list(corpus)
-    sources = resolve_sources(specs, options)
-    spec = _default_tokenizer(sources, options) if tokenizer is None else tokenizer
-    loaded = load_tokenizer(spec, tokenizer_engine)
-    settings = CountSettings(
-        n_positions, n_folds, null_replicates, seed, options.grouped_by, workers, min_length, null_kind
-    )
+    sources = resolve_sources(specs, read)
+    spec = _default_tokenizer(sources, read) if tokenizer is None else tokenizer
+    loaded = load_tokenizer(spec, chosen["tokenizer_engine"])
+    settings = _settings(options, read.grouped_by)
     names = [public_name(str(s)) for s in specs]
-    if engine == "dask":
+    if cluster["engine"] == "dask":
         from posgeom.counts.cluster.engine import count_on_cluster  # needs an extra
 
-        return named(count_on_cluster(sources, options, loaded, settings, cluster=cluster, progress=progress), names)
+        return named(count_on_cluster(sources, read, loaded, settings, cluster=cluster, progress=progress), names)
     total = total_bytes(sources)
 
     def report(done: int) -> None:
         progress("counting", done, total)
 
-    def read(tokenizer: Tokenizer) -> PositionCounts:
-        return count_sources(sources, options, tokenizer, settings, on_progress=report)
+    def counted(tokenizer: Tokenizer) -> PositionCounts:
+        return count_sources(sources, read, tokenizer, settings, on_progress=report)
 
-    return named(_restarting(read, loaded, can_restart=not any(source.is_pipe for source in sources)), names)
+    return named(_restarting(counted, loaded, can_restart=not any(source.is_pipe for source in sources)), names)
+
+
+def _settings(options: TextOptions, grouped_by: str | None) -> CountSettings:
+    """What the counting loop needs of the options."""
+    chosen = with_defaults(options, TextOptions)
+    del chosen["tokenizer_engine"]
+    if chosen.pop("full_length"):
+        if chosen["min_length"] is not None:
+            raise CountsError("got both --min-length and --full-length: expected one of them")
+        chosen["min_length"] = chosen["n_positions"]
+    return CountSettings(**chosen, grouped_by=grouped_by)
 
 
 def _restarting(
@@ -161,11 +125,11 @@ def _restarting(
         return counted(tokenizer.on_reference(f"{error}; counted again"))
 
 
-def _check_engine(engine: str, cluster: ClusterOptions) -> None:
-    if engine not in get_args(Engine):
-        raise CountsError(f"engine {shown(engine, 60)}: expected one of {', '.join(get_args(Engine))}")
-    for name, default in asdict(ClusterOptions()).items():
-        if engine == "local" and getattr(cluster, name) != default:
+def _check_engine(cluster: ClusterOptions) -> None:
+    if cluster["engine"] not in get_args(Engine):
+        raise CountsError(f"engine {shown(cluster['engine'], 60)}: expected one of {', '.join(get_args(Engine))}")
+    for name, default in with_defaults({}, ClusterOptions).items():
+        if cluster["engine"] == "local" and cast("dict[str, object]", cluster)[name] != default:
             raise CountsError(
                 f"got {name.replace('_', ' ')}, which means nothing to the local engine: leave it out, or add --engine"
                 " dask"
@@ -201,37 +165,30 @@ def _format(source: Source) -> str | None:
     return known
 
 
+@takes(TextOptions)
 def count_texts(
     texts: Iterable[str],
     tokenizer: TokenizerSpec = "whitespace",
     *,
     groups: Iterable[str] | None = None,
     fold_by: Literal["text", "row"] = "text",
-    n_positions: int = DEFAULT_N_POSITIONS,
-    n_folds: int = DEFAULT_N_FOLDS,
-    min_length: int | None = None,
-    tokenizer_engine: str = "auto",
-    null_replicates: int = 0,
-    null_kind: NullKind = "rotate",
-    seed: int = 0,
-    workers: int | None = None,
     batch_size: int = 8000,
     source: str = "texts",
+    **options: Unpack[TextOptions],
 ) -> PositionCounts:
     """Count tokens by (fold, position, token) over documents in memory.
 
     Parameters
     ----------
     texts : iterable of str
-        Documents; consumed in batches, so that a generator need not fit in memory.
+        Documents; consumed in batches, so that a generator need not fit in memory. An iterator cannot be started
+        afresh: a difference between tokenizer engines is then an error.
     tokenizer : str, Path, Tokenizer or object
         See `load_tokenizer`.
     groups : iterable of str, optional
         One value per document; documents that share it share a fold.
     fold_by : {"text", "row"}
         What decides a document's fold where `groups` do not: its text, or its number.
-    n_positions, n_folds, min_length, tokenizer_engine, null_replicates, null_kind, seed, workers
-        As in `count`. An iterator cannot be started afresh: a difference between engines is then an error.
     batch_size : int
         Documents per batch; the result does not depend on it.
     source : str
@@ -260,13 +217,14 @@ def count_texts(
     if fold_by not in FOLD_BY or (groups is not None and fold_by != "text"):
         raise CorpusError(f"fold_by {fold_by!r}: expected text or row, or groups alone, which decide folds too")
     grouped_by = ReadOptions(fold_by=fold_by).grouped_by if groups is None else "groups"
-    settings = CountSettings(n_positions, n_folds, null_replicates, seed, grouped_by, workers, min_length, null_kind)
+    settings = _settings(options, grouped_by)
+    engine = with_defaults(options, TextOptions)["tokenizer_engine"]
 
-    def read(tokenizer: Tokenizer) -> PositionCounts:
+    def counted(tokenizer: Tokenizer) -> PositionCounts:
         return count_batches(_batched(texts, groups, batch_size, source), tokenizer, settings)
 
     can_restart = isinstance(texts, Sequence) and (groups is None or isinstance(groups, Sequence))
-    return named(_restarting(read, load_tokenizer(tokenizer, tokenizer_engine), can_restart=can_restart), [source])
+    return named(_restarting(counted, load_tokenizer(tokenizer, engine), can_restart=can_restart), [source])
 
 
 def _batched(

@@ -5,15 +5,13 @@ neither order, partitioning nor number of workers, and copies that share a fold 
 corpus is to have as few independent documents as the corpus has.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.counts.folds import GOLDEN, mixed
-
-NullKind = Literal["permute", "rotate"]
-"""A random order of a document's tokens, or their own order begun at a random place and closed to a circle."""
+from posgeom.options import NullKind
 
 _RANDOM_BITS, _TOKEN_BITS = 32, 18
 _DOCUMENTS_AT_ONCE = 1 << (64 - _RANDOM_BITS - _TOKEN_BITS)

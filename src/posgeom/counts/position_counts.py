@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from posgeom.counts.bins import Bins, make_bins
 from posgeom.counts.count_entries import CountEntries, check_form, check_values, sum_count_entries, union_vocabulary
 from posgeom.counts.key_sample import KeySample
-from posgeom.counts.null_corpora import NullKind
 from posgeom.counts.shingles import Shingles
 from posgeom.errors import CountsError
+from posgeom.options import NullKind
 from posgeom.tokenize.tokenizers import CODE_POINTS, TokenizerIdentity
 
 Sample = TypeVar("Sample", Shingles, KeySample)

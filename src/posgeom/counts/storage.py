@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.corpus.documents import COUNTS_KEY, column_spec
+from posgeom.corpus.documents import COUNTS_KEY
 from posgeom.counts.bins import Bins
 from posgeom.counts.count_entries import CountEntries
 from posgeom.counts.key_sample import KeySample
@@ -19,6 +19,7 @@ from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.shingles import Shingles
 from posgeom.errors import CountsError
 from posgeom.messages import one_line, shown
+from posgeom.options import column_spec
 from posgeom.tokenize.tokenizers import TokenizerIdentity
 
 if TYPE_CHECKING:

@@ -10,18 +10,19 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import Source
 from posgeom.counts.accumulator import Accumulator, Keys, key_type
 from posgeom.counts.count_entries import CountEntries, sum_count_entries
 from posgeom.counts.folds import folds_of, group_digests, mixed, row_digests, text_digests
 from posgeom.counts.key_sample import KeySample, sample_keys
-from posgeom.counts.null_corpora import NullKind, null_tokens
+from posgeom.counts.null_corpora import null_tokens
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.shingles import Shingles, no_shingles, sample_shingles, shingle_length
 from posgeom.errors import CorpusError, CountsError
 from posgeom.messages import shown
+from posgeom.options import NullKind, ReadOptions
 from posgeom.tokenize.engines.base import EngineError
 from posgeom.tokenize.tokenizers import TokenBatch, Tokenizer
 

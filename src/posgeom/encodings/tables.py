@@ -129,7 +129,7 @@ def _own_metadata(tensors: Any) -> dict[str, Any]:
     """What posgeom wrote into a file's header beside its arrays; empty in a file of another hand."""
     try:
         metadata = json.loads((tensors.metadata() or {}).get("posgeom", "{}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return metadata if isinstance(metadata, dict) and isinstance(metadata.get("fit", {}), dict) else {}
 

@@ -18,13 +18,12 @@ from posgeom.estimation.distributions import position_distributions
 from posgeom.estimation.fold_products import FoldProducts, fold_groups_of, fold_products
 from posgeom.estimation.mds import MDS, Spectrum, classical_mds, spectrum_of
 from posgeom.estimation.metrics import Metric, metric_named
-from posgeom.html_table import html_table
+from posgeom.options import EmptyPolicy, Estimator
 from posgeom.policies import FULL_DEPTH_SPLITS
 from posgeom.progress import ProgressHook, silent
 from posgeom.seeds import make_rng
+from posgeom.tables import Table
 
-Estimator = Literal["crossval", "plugin"]
-EmptyPolicy = Literal["mask", "uniform"]
 Depth = Literal["common", "full"]
 
 MAX_RANK_POSITIONS = 4096
@@ -110,7 +109,7 @@ class Geometry:
             ("mean squared distance, plug-in", self.plugin.mean_squared),
             ("sequences in each part, common depth", self.depth),
         ]
-        return html_table("Geometry of positions", ("quantity", "value"), rows)
+        return Table.of("Geometry of positions", ("quantity", "value"), rows).to_html()
 
     @property
     def distances(self) -> DistanceMatrix:

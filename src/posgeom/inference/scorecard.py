@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from posgeom.encodings.base import Encoding
 from posgeom.errors import GeometryError
 from posgeom.estimation.build import Geometry
-from posgeom.html_table import html_table
 from posgeom.inference.alignment import why_undefined
 from posgeom.inference.comparison import Difference, RunScore, difference
 from posgeom.inference.fields import FIELDS, EncodingPairs
@@ -22,6 +21,7 @@ from posgeom.scores.effective_rank import encoding_effective_rank
 from posgeom.scores.monotonicity import monotonicity
 from posgeom.scores.separation import minimum_separation
 from posgeom.scores.stress import paired_distances
+from posgeom.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Scorecard:
         )
         caption = f"{self.estimator} distances, {self.n_positions_used:,} positions; higher alignment: more faithful"
         headings = [key.replace("_", " ") for key in keys]
-        return html_table(caption, headings, [[getattr(row, key) for key in keys] for row in self])
+        return Table.of(caption, headings, [[getattr(row, key) for key in keys] for row in self]).to_html()
 
     def __len__(self) -> int:
         return len(self.rows)

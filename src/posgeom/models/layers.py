@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from posgeom.encodings.registry import build_encoding
 from posgeom.errors import CheckpointError, EncodingError
 from posgeom.estimation.build import Geometry
-from posgeom.html_table import html_table
 from posgeom.inference.alignment import targets_of, why_undefined
 from posgeom.messages import printable, shown
 from posgeom.models.encoding import model_encoding
@@ -23,6 +22,7 @@ from posgeom.models.projection import ProjectionScores, score_projection
 from posgeom.models.query_key import QueryKey
 from posgeom.models.rotary_kernel import HeadKernel, TokenFrequencies, head_kernels, mean_normalised_embedding
 from posgeom.progress import ProgressHook, silent
+from posgeom.tables import Table
 
 Weights = Literal["trained", "initial"]
 
@@ -92,7 +92,7 @@ class LayerAnalysis:
         keys = ("layer", "weights", "alignment", "stress_scaled", "stress_raw", "pearson")
         rows = [[row[key] for key in keys] for row in self.to_dicts() if row["head"] is None]
         caption = f"{self.stack.name}: P M by layer, P {self.input}; higher alignment: more faithful"
-        return html_table(caption, [key.replace("_", " ") for key in keys], rows)
+        return Table.of(caption, [key.replace("_", " ") for key in keys], rows).to_html()
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One plain dictionary per row, for JSON, Parquet or a data frame."""

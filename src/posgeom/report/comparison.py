@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from posgeom.errors import RunError
 from posgeom.inference.comparison import DECIDES, Difference, RunScore, difference, rank_scores
 from posgeom.inference.jackknife import Interval
-from posgeom.messages import printable, shown, shown_list
-from posgeom.report.table import print_paragraph
+from posgeom.messages import shown, shown_list
+from posgeom.report.terminal import UNDEFINED, print_paragraph, print_table
+from posgeom.tables import Cell, Column, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,24 +94,19 @@ def comparison_document(lines: Sequence[Line], score: str, level: float) -> dict
 def print_comparison(lines: Sequence[Line], score: str, level: float, console: Console) -> None:
     """Print a comparison."""
     several = len({line.scored.run for line in lines}) > 1
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("encoding", max_width=26, overflow="fold")
-    if several:
-        table.add_column("run", max_width=20, overflow="fold")
-    headers = (score, f"{100 * level:g} %", "difference", f"{100 * level:g} %")
-    for header in (*headers, "more faithful") if score == DECIDES else headers:
-        table.add_column(header, justify="right", overflow="fold")
+    headings = [score, f"{100 * level:g} %", "difference", f"{100 * level:g} %"]
+    columns = [Column("encoding", left=True), *([Column("run", left=True)] if several else [])]
+    columns += map(Column, [*headings, "more faithful"] if score == DECIDES else headings)
+    rows = []
     for line in lines:
-        names = [line.scored.encoding] + ([line.scored.run] if several else [])
         against = line.against
-        cells = [_number(line.scored.value), _bounds(line.interval)]
-        if against is None:
-            cells += ["reference", ""]
-        else:
-            cells += [_number(against.value, "+"), _bounds(against.interval, "+")]
-            cells += [] if against.confidence is None else [_confidence(against.confidence)]
-        table.add_row(*(Text(printable(name)) for name in names), *cells)
-    console.print(table)
+        cells = [line.scored.encoding, *([line.scored.run] if several else [])]
+        cells += [_number(line.scored.value), _bounds(line.interval)]
+        cells += ["reference", ""] if against is None else [_number(against.value, "+"), _bounds(against.interval, "+")]
+        known = None if against is None else against.confidence
+        cells += [] if score != DECIDES else ["" if known is None else _confidence(known)]
+        rows.append([Cell(text) for text in cells])
+    print_table(Table("", columns, rows), console)
     paired = [line.against.paired for line in lines if line.against is not None]
     how = "the same corpus in the same parts, so differences are paired" if paired and all(paired) else ""
     if paired and not all(paired):
@@ -130,7 +123,7 @@ def print_comparison(lines: Sequence[Line], score: str, level: float, console: C
 
 
 def _number(value: float | None, sign: str = "") -> str:
-    return "undef" if value is None else format(value, f"{sign}.4f" if abs(value) < 1e4 else f"{sign}.4g")
+    return UNDEFINED if value is None else format(value, f"{sign}.4f" if abs(value) < 1e4 else f"{sign}.4g")
 
 
 def _bounds(interval: Interval | None, sign: str = "") -> str:

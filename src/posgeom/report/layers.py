@@ -3,24 +3,21 @@
 import csv
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from posgeom.messages import shown
 from posgeom.models.family import Stack
 from posgeom.models.layers import LayerAnalysis, LayerRow
 from posgeom.models.projection import ProjectionScores
 from posgeom.report.files import os_errors_named
-from posgeom.report.table import print_paragraph
+from posgeom.report.terminal import UNDEFINED, print_paragraph, print_table
+from posgeom.tables import Cell, Column, Table, cell, percent
 
 JSON, ROWS, HEAT_MAP, KERNELS = "layers.json", "layers.parquet", "heatmap.csv", "kernels.parquet"
-_UNDEFINED = "undef"
 
 
 def layers_document(analysis: LayerAnalysis) -> dict[str, Any]:
@@ -91,26 +88,16 @@ def _write_heat_map(analysis: LayerAnalysis, path: Path) -> None:
             writer.writerow([layer, *("" if value is None else value for value in values)])
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """A score in the table; on a narrow terminal the columns with the highest `rank` go first."""
-
-    header: str
-    width: int
-    rank: int
-    cell: Callable[[ProjectionScores], str]
-
-
-_COLUMNS = (
-    _Column("align-\nment", 6, 0, lambda s: _number(s.alignment, ".3f")),
-    _Column("raw\nstress", 8, 0, lambda s: _number(s.stress_raw, ".3g")),
-    _Column("scaled\nstress", 6, 2, lambda s: _number(s.stress_scaled, ".3f")),
-    _Column("scale\nc", 8, 4, lambda s: _number(s.scale, ".3g")),
-    _Column("Pear-\nson", 6, 2, lambda s: _number(s.pearson, ".3f")),
-    _Column("viol.\n%", 5, 3, lambda s: _number(None if s.violation_rate is None else 100 * s.violation_rate, ".1f")),
-    _Column("norm\nof M", 8, 1, lambda s: _number(s.norm, ".3g")),
-    _Column("anti-\nsym. %", 6, 5, lambda s: _number(_percent(s.antisymmetric_share), ".1f")),
-    _Column("eff.\nrank", 5, 6, lambda s: _number(s.effective_rank, ".4g")),
+_SCORES: tuple[tuple[Column, Callable[[ProjectionScores], Cell]], ...] = (
+    (Column("align-\nment", 6), lambda s: cell(s.alignment, ".3f")),
+    (Column("raw\nstress", 8), lambda s: cell(s.stress_raw, ".3g")),
+    (Column("scaled\nstress", 6, 2), lambda s: cell(s.stress_scaled, ".3f")),
+    (Column("scale\nc", 8, 4), lambda s: cell(s.scale, ".3g")),
+    (Column("Pear-\nson", 6, 2), lambda s: cell(s.pearson, ".3f")),
+    (Column("viol.\n%", 5, 3), lambda s: percent(s.violation_rate, ".1f")),
+    (Column("norm\nof M", 8, 1), lambda s: cell(s.norm, ".3g")),
+    (Column("anti-\nsym. %", 6, 5), lambda s: percent(s.antisymmetric_share, ".1f")),
+    (Column("eff.\nrank", 5, 6), lambda s: cell(s.effective_rank, ".4g")),
 )
 _LABEL, _HEADS, _FRESH, _KERNEL = 9, 13, 16, 9
 
@@ -126,11 +113,11 @@ def print_layers(analysis: LayerAnalysis, console: Console, *, heads: bool = Fal
         console,
     )
     console.print()
-    console.print(_table(analysis, console.width, heads=heads))
+    print_table(_table(analysis, heads=heads), console)
     if analysis.kernels:
         console.print()
         print_paragraph(f"Position kernel E[q_i . k_j] by lag, mean over {analysis.content}:", console)
-        console.print(_kernel_table(analysis, console.width, heads=heads))
+        print_table(_kernel_table(analysis, console.width, heads=heads), console)
     for note in analysis.notes:
         print_paragraph(note, console, bullet="- ")
 
@@ -141,68 +128,46 @@ def _layers(stack: Stack) -> str:
     return f"{stack.n_layers} layer{'s' * (stack.n_layers > 1)}"
 
 
-def _table(analysis: LayerAnalysis, width: int, *, heads: bool) -> Table:
+def _table(analysis: LayerAnalysis, *, heads: bool) -> Table:
     trained = [row for row in analysis.rows if row.weights == "trained"]
     fresh = {(row.layer, row.head): row.scores for row in analysis.rows if row.weights == "initial"}
-    columns = _fitting(width, heads=heads, fresh=bool(fresh))
-    table = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-    table.add_column("weights" if analysis.stack.n_uses else "layer", width=_LABEL, no_wrap=True)
-    for column in columns:
-        table.add_column(column.header, width=column.width, justify="right", no_wrap=True)
-    if not heads:
-        table.add_column("heads,\nalignment", width=_HEADS, justify="right", no_wrap=True)
-    if fresh:
-        table.add_column("fresh copy,\nalign., raw", width=_FRESH, justify="right", no_wrap=True)
+    columns = [Column("weights" if analysis.stack.n_uses else "layer", _LABEL, left=True)]
+    columns += [column for column, _ in _SCORES]
+    columns += [] if heads else [Column("heads,\nalignment", _HEADS)]
+    columns += [Column("fresh copy,\nalign., raw", _FRESH)] if fresh else []
+    rows = []
     for row in trained:
         if row.head is not None and not heads:
             continue
-        label = f"{row.layer}" if row.head is None else f"  head {row.head}"
-        cells = [label, *(column.cell(row.scores) for column in columns)]
+        cells = [Cell(f"{row.layer}" if row.head is None else f"  head {row.head}")]
+        cells += [of(row.scores) for _, of in _SCORES]
         if not heads:
             cells.append(_range([r.scores.alignment for r in _heads(trained, row.layer)]))
         if fresh:
             copy = fresh[row.layer, row.head]
-            cells.append(f"{_number(copy.alignment, '.3f')}, {_number(copy.stress_raw, '.3g')}")
-        table.add_row(*cells)
-    return table
+            both = (cell(copy.alignment, ".3f"), cell(copy.stress_raw, ".3g"))
+            cells.append(Cell(", ".join(UNDEFINED if c.text is None else c.text for c in both)))
+        rows.append(cells)
+    return Table("", columns, rows)
 
 
 def _kernel_table(analysis: LayerAnalysis, width: int, *, heads: bool) -> Table:
     n_columns = max((width - _LABEL) // (1 + _KERNEL), 1)
     lags = [lag for lag in (0, *(1 << k for k in range(20))) if lag < analysis.geometry.n_positions][:n_columns]
-    table = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-    table.add_column("layer", width=_LABEL, no_wrap=True)
-    for lag in lags:
-        table.add_column(f"lag {lag}" if lag == 0 else str(lag), width=_KERNEL, justify="right", no_wrap=True)
+    rows = []
     for layer in range(analysis.stack.n_layers):
         values = [k.values[lags] for k in analysis.kernels if k.layer == layer]
-        table.add_row(f"{layer} mean", *(_number(float(v), ".3g") for v in np.mean(values, axis=0)))
-        for head, own in enumerate(values if heads else ()):
-            table.add_row(f"  head {head}", *(_number(float(v), ".3g") for v in own))
-    return table
+        named = [(f"{layer} mean", np.mean(values, axis=0))]
+        named += [(f"  head {head}", own) for head, own in enumerate(values if heads else ())]
+        rows += [[Cell(label), *(cell(float(v), ".3g") for v in numbers)] for label, numbers in named]
+    titles = [Column(f"lag {lag}" if lag == 0 else str(lag), _KERNEL) for lag in lags]
+    return Table("", [Column("layer", _LABEL, left=True), *titles], rows)
 
 
 def _heads(rows: Sequence[LayerRow], layer: int) -> list[LayerRow]:
     return [row for row in rows if row.layer == layer and row.head is not None]
 
 
-def _range(values: Sequence[float | None]) -> str:
+def _range(values: Sequence[float | None]) -> Cell:
     known = [value for value in values if value is not None]
-    return f"{min(known):.3f} - {max(known):.3f}" if known else _UNDEFINED
-
-
-def _fitting(width: int, *, heads: bool, fresh: bool) -> list[_Column]:
-    """The columns that fit, the least needed ones dropped first."""
-    columns = list(_COLUMNS)
-    fixed = _LABEL + (0 if heads else _HEADS + 1) + (_FRESH + 1 if fresh else 0)
-    while len(columns) > 2 and fixed + sum(1 + c.width for c in columns) > width:
-        columns.remove(max(columns, key=lambda c: c.rank))
-    return columns
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
-
-
-def _number(value: float | None, spec: str) -> str:
-    return _UNDEFINED if value is None else format(value, spec)
+    return Cell(f"{min(known):.3f} - {max(known):.3f}" if known else None)

@@ -5,15 +5,13 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from posgeom.messages import printable
-from posgeom.report.table import print_paragraph
+from posgeom.report.terminal import UNDEFINED, print_paragraph, print_table
+from posgeom.tables import Cell, Column, Table
 
-UNDEFINED = "undef"
 _SPREADS = {"seeds": "over seeds", "layers": "over layers", "jackknife": "95 %"}
 _CSV_COLUMNS = (
     *("item", "kind", "quantity", "unit", "ours", "low", "high", "spread", "paper", "section", "difference", "verdict"),
@@ -30,10 +28,10 @@ def print_reproduction(document: Mapping[str, Any], console: Console) -> None:
         status = "" if item["status"] == "run" else f", {item['status']}"
         console.print(Text(printable(f"{item['title']}{section}{status}"), style="bold"))
         console.print()
-        console.print(_rows_table(item["rows"], console.width))
+        print_table(_rows_table(item["rows"], console.width), console)
         if item["sound"]:
             console.print()
-            console.print(_sound_table(item["sound"], console.width))
+            print_table(_sound_table(item["sound"], console.width), console)
         console.print()
         if item["change"]:
             print_paragraph(printable(item["change"]), console)
@@ -72,31 +70,26 @@ def reading_lines(item: Mapping[str, Any]) -> list[str]:
 
 
 def _rows_table(rows: list[Mapping[str, Any]], width: int) -> Table:
-    wide = width >= _NARROW
-    table = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-    table.add_column("quantity", width=31 if wide else 26, overflow="fold")
-    table.add_column("ours", width=9, justify="right", overflow="fold")
-    if wide:
-        table.add_column("smallest\nto largest", width=20, justify="right", overflow="fold")
-    table.add_column("paper", width=12, justify="right", overflow="fold")
-    table.add_column("differ-\nence", width=9, justify="right", overflow="fold")
-    table.add_column("verdict", width=14)
-    for row in rows:
-        cells = row_cells(row)
-        table.add_row(*(Text(cell) for name, cell in cells.items() if wide or name != "spread"))
-    return table
+    columns = [
+        Column("quantity", 31 if width >= _NARROW else 26, left=True),
+        Column("ours", 9),
+        Column("smallest\nto largest", 20, 1),
+        Column("paper", 12),
+        Column("differ-\nence", 9),
+        Column("verdict", 14, left=True),
+    ]
+    return Table("", columns, [[Cell(text) for text in row_cells(row).values()] for row in rows])
 
 
 def _sound_table(rows: list[Mapping[str, Any]], width: int) -> Table:
     wide = width >= _NARROW
-    table = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-    table.add_column("sound version", width=41 if wide else 30, overflow="fold")
-    table.add_column("plug-in", width=9, justify="right", overflow="fold")
-    table.add_column("cross-\nvalidated", width=9, justify="right", overflow="fold")
-    table.add_column("interval", width=35 if wide else 28, justify="right")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in sound_cells(row).values()))
-    return table
+    columns = [
+        Column("sound version", 41 if wide else 30, left=True),
+        Column("plug-in", 9),
+        Column("cross-\nvalidated", 9),
+        Column("interval", 35 if wide else 28),
+    ]
+    return Table("", columns, [[Cell(text) for text in sound_cells(row).values()] for row in rows])
 
 
 def row_cells(row: Mapping[str, Any]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from posgeom.messages import printable
 from posgeom.report.charts.figure import Figure
 from posgeom.report.page import add_chart, render
 from posgeom.report.reproduction import missing_lines, reading_lines, row_cells, sound_cells, verdict_counts
-from posgeom.report.tables import Cell, Column, Table
+from posgeom.tables import Cell, Column, Table
 
 _ROW_COLUMNS = ("quantity", "ours", "smallest to largest", "paper", "difference", "verdict")
 _SOUND_COLUMNS = ("quantity", "plug-in", "cross-validated", "interval")

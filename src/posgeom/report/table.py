@@ -1,26 +1,22 @@
 """The result as text for a terminal, plain characters."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from math import isnan
 from textwrap import wrap
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.estimation.build import Geometry
 from posgeom.inference.jackknife import Interval
 from posgeom.inference.scorecard import EncodingScores, Scorecard
-from posgeom.messages import printable, shown
+from posgeom.messages import shown
 from posgeom.policies import ENOUGH_DEPTH, SHARE_OF_DEEPEST
+from posgeom.report.terminal import fitting, print_paragraph, print_table
 from posgeom.results import Analysis
+from posgeom.tables import Cell, Column, Table, cell, percent
 
-WIDTH = 100
-_UNDEFINED = "undef"
 _NAME_WIDTH = 24
 _LABEL_WIDTH = 11
 _INTERVAL_WIDTH = 13
@@ -34,33 +30,25 @@ _NOTHING: dict[str, Any] = {
 """What distances without an encoding do not have."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """A score in the table; on a narrow terminal the columns with the highest `rank` go first."""
-
-    header: str
-    width: int
-    rank: int
-    cell: Callable[[EncodingScores], str]
-
-
-_COLUMNS = (
-    _Column("align-\nment", 6, 0, lambda r: _number(r.alignment, ".3f")),
-    _Column("interval\nof it", _INTERVAL_WIDTH, 0, lambda r: interval_text(r.intervals.get("alignment"))),
-    _Column("expl.\n%", 5, 4, lambda r: _percent(r.explained, ".1f")),
-    _Column("scaled\nstress", 6, 1, lambda r: _number(r.stress_scaled, ".3f")),
-    _Column("raw\nstress", 8, 1, lambda r: _number(r.stress_raw, ".3g")),
-    _Column("scale\nc", 8, 4, lambda r: _number(r.scale, ".3g")),
-    _Column("stress-\n1", 7, 7, lambda r: _number(r.stress_1, ".3f")),
-    _Column("Pear-\nson", 6, 1, lambda r: _number(r.pearson, ".3f")),
-    _Column("Spear-\nman", 6, 6, lambda r: _number(r.spearman, ".3f")),
-    _Column("viol.\n%", 6, 1, lambda r: _percent(r.violation_rate, ".2f")),
-    _Column("ties\n%", 5, 5, lambda r: _percent(r.tie_rate, ".1f")),
-    _Column("min.\nsepar.", 8, 2, lambda r: _number(r.min_separation, ".3g")),
-    _Column("eff.\nrank", 5, 3, lambda r: _number(r.effective_rank, ".1f")),
+Scored = Callable[[EncodingScores], Cell]
+_SCORES: tuple[tuple[Column, Scored], ...] = (
+    (Column("align-\nment", 6), lambda r: cell(r.alignment, ".3f")),
+    (Column("interval\nof it", _INTERVAL_WIDTH), lambda r: Cell(interval_text(r.intervals.get("alignment")))),
+    (Column("expl.\n%", 5, 4), lambda r: percent(r.explained, ".1f")),
+    (Column("scaled\nstress", 6, 1), lambda r: cell(r.stress_scaled, ".3f")),
+    (Column("raw\nstress", 8, 1), lambda r: cell(r.stress_raw, ".3g")),
+    (Column("scale\nc", 8, 4), lambda r: cell(r.scale, ".3g")),
+    (Column("stress-\n1", 7, 7), lambda r: cell(r.stress_1, ".3f")),
+    (Column("Pear-\nson", 6, 1), lambda r: cell(r.pearson, ".3f")),
+    (Column("Spear-\nman", 6, 6), lambda r: cell(r.spearman, ".3f")),
+    (Column("viol.\n%", 6, 1), lambda r: percent(r.violation_rate, ".2f")),
+    (Column("ties\n%", 5, 5), lambda r: percent(r.tie_rate, ".1f")),
+    (Column("min.\nsepar.", 8, 2), lambda r: cell(r.min_separation, ".3g")),
+    (Column("eff.\nrank", 5, 3), lambda r: cell(r.effective_rank, ".1f")),
 )
+_COLUMNS = (Column("encoding", _NAME_WIDTH, left=True), *(column for column, _ in _SCORES))
 
-FULL_WIDTH = _NAME_WIDTH + sum(1 + column.width for column in _COLUMNS)
+FULL_WIDTH = sum(1 + (column.width or 0) for column in _COLUMNS) - 1
 """Columns of a terminal that every score fits in."""
 
 
@@ -70,16 +58,10 @@ def print_analysis(analysis: Analysis, console: Console) -> None:
         for number, line in enumerate(wrap(text, max(console.width - _LABEL_WIDTH, 20))):
             console.print(Text.assemble((f"{label if number == 0 else '':<{_LABEL_WIDTH}}", "bold"), line))
     console.print()
-    console.print(scorecard_table(analysis.scorecard, console.width))
+    print_table(scorecard_table(analysis.scorecard), console)
     print_paragraph(_caption(analysis.scorecard, console.width), console)
     for note in analysis.notes:
         print_paragraph(note, console, bullet="- ")
-
-
-def print_paragraph(text: str, console: Console, bullet: str = "") -> None:
-    """Print text wrapped to the console, without markup and without trailing spaces."""
-    for line in wrap(text, console.width, initial_indent=bullet, subsequent_indent=" " * len(bullet)):
-        console.print(Text(line))
 
 
 def _summary(analysis: Analysis) -> list[tuple[str, str]]:
@@ -239,27 +221,16 @@ def _caption(card: Scorecard, width: int) -> str:
         f"viol., ties: of the encoding's own distances, over {card.rows[0].n_triples:,} triples. undef: undefined. "
         "docs/guide.md explains the scores."
     )
-    left_out = len(_COLUMNS) - len(_fitting(width))
+    left_out = len(_COLUMNS) - len(fitting(_COLUMNS, width))
     return f"{text} {left_out} scores do not fit this terminal; --json has them." if left_out else text
 
 
-def scorecard_table(card: Scorecard, width: int = WIDTH) -> Table:
-    """The scorecard as a table; where the width is less than `FULL_WIDTH`, it has fewer scores."""
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        padding=0,
-        show_edge=False,
-    )
-    columns = _fitting(width)
-    table.add_column("encoding", width=_NAME_WIDTH, overflow="fold")
-    for column in columns:
-        table.add_column(column.header, width=column.width, justify="right", no_wrap=True)
-    for row in card.rows:
-        table.add_row(Text(printable(row.name)), *(column.cell(row) for column in columns))
+def scorecard_table(card: Scorecard) -> Table:
+    """The scorecard as a table for a terminal."""
+    scored = list(card.rows)
     if card.ceiling:
-        ceiling = EncodingScores(OTHER_HALF, intervals=card.ceiling_intervals, **_NOTHING | card.ceiling)
-        table.add_row(Text(OTHER_HALF), *(column.cell(ceiling) for column in columns))
-    return table
+        scored.append(EncodingScores(OTHER_HALF, intervals=card.ceiling_intervals, **_NOTHING | card.ceiling))
+    return Table("", _COLUMNS, [[Cell(row.name), *(of(row) for _, of in _SCORES)] for row in scored])
 
 
 def interval_text(interval: Interval | None) -> str:
@@ -268,19 +239,3 @@ def interval_text(interval: Interval | None) -> str:
         return ""
     texts = [f"{interval.low:{spec}} {interval.high:{spec}}" for spec in (".3f", ".2f", ".0f", ".0e")]
     return next((text for text in texts if len(text) <= _INTERVAL_WIDTH), texts[-1])
-
-
-def _fitting(width: int) -> list[_Column]:
-    """The columns that fit beside the names, the least needed ones dropped first."""
-    columns = list(_COLUMNS)
-    while len(columns) > 2 and _NAME_WIDTH + sum(1 + c.width for c in columns) > width:
-        columns.remove(max(columns, key=lambda c: c.rank))
-    return columns
-
-
-def _percent(share: float | None, spec: str) -> str:
-    return _number(None if share is None else 100 * share, spec)
-
-
-def _number(value: float | None, spec: str) -> str:
-    return _UNDEFINED if value is None or isnan(value) else format(value, spec)

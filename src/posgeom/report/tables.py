@@ -1,53 +1,13 @@
 """Tables of a page: cells as plain values, which the template escapes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from posgeom.report.run import Run
+from posgeom.tables import Bar, Cell, Column, Table, cell
 
 Document = dict[str, Any]
 _BAR_START, _BAR_LENGTH = 4.0, 136.0
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A number on a line with its interval and the noise ceiling, in the units of the drawing."""
-
-    value: float
-    spread: tuple[float, float] | None
-    ceiling: float | None
-    band: tuple[float, float] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A cell; `text` None is undefined, `value` is what it is sorted by."""
-
-    text: str | None
-    value: float | str = ""
-    interval: str = ""
-    bar: Bar | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A heading."""
-
-    title: str
-    sorted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table."""
-
-    caption: str
-    columns: Sequence[Column]
-    rows: Sequence[Sequence[Cell]]
-    name: str = ""
-    sortable: bool = field(default=False)
-    long_names: bool = field(default=False)
 
 
 LEADING = "alignment"
@@ -144,11 +104,9 @@ def _interval(encoding: Document, score: str) -> tuple[float | None, float | Non
 
 
 def _number(value: float | None, spec: str, interval: tuple[float | None, float | None] = (None, None)) -> Cell:
-    if value is None:
-        return Cell(None)
     low, high = interval
     between = "" if low is None or high is None else f"[{low:{spec}}, {high:{spec}}]"
-    return Cell(format(value, spec), value, between)
+    return cell(None if value is None else float(value), spec, interval=between)
 
 
 def _bar(encoding: Document, ceiling: Document, largest: float) -> Cell:

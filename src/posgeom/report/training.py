@@ -4,43 +4,43 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table as TextTable
 
 from posgeom.messages import printable
 from posgeom.policies import LEVEL
 from posgeom.report.charts.figure import Figure, Row, known
 from posgeom.report.charts.lines import lines_figure
 from posgeom.report.run import Run
-from posgeom.report.table import print_paragraph
-from posgeom.report.tables import Cell, Column, Table
+from posgeom.report.terminal import print_paragraph, print_table
+from posgeom.tables import Cell, Column, Table, cell, percent
 
 Document = dict[str, Any]
 _NORMAL = 1.959964
 """Half-width of a 95 % interval in standard errors, for means over hundreds of documents."""
-_COLUMNS = (
-    ("step", lambda r: f"{r['step']:,}"),
-    ("min. separation", lambda r: f"{r['min_separation']:.4f}"),
-    ("of", lambda r: f"{r['closest_i']}, {r['closest_j']}"),
-    ("alignment", lambda r: _number(r["alignment"])),
-    ("95 %", lambda r: "" if r["alignment_low"] is None else f"{r['alignment_low']:.3f} {r['alignment_high']:.3f}"),
-    ("scaled stress", lambda r: _number(r["stress_scaled"])),
-    ("raw stress", lambda r: _number(r["stress_raw"], ".3g")),
-    ("Pearson", lambda r: _number(r["pearson"])),
-    ("violations", lambda r: _number(r["violation_rate"], ".1%")),
-    ("eff. rank", lambda r: f"{r['effective_rank']:.1f}"),
-    ("moved", lambda r: _number(r["moved"], ".1%")),
-    ("loss", lambda r: f"{r['loss']:.3f}"),
-    ("accuracy", lambda r: f"{r['accuracy']:.1%}"),
+_STEP = (Column("step", 6), lambda r: Cell(f"{r['step']:,}"))
+_SEPARATION = (Column("min.\nsepar.", 6), lambda r: cell(r["min_separation"], ".4f"))
+_RECORDS: tuple[tuple[Column, Callable[[Document], Cell]], ...] = (
+    _STEP,
+    _SEPARATION,
+    (Column("of", 7, 3), lambda r: Cell(f"{r['closest_i']}, {r['closest_j']}")),
+    (Column("alignment", 9), lambda r: cell(r["alignment"], ".3f")),
+    (Column("interval\nof it", 13), lambda r: Cell(_bounds(r))),
+    (Column("scaled\nstress", 6, 2), lambda r: cell(r["stress_scaled"], ".3f")),
+    (Column("raw\nstress", 6, 5), lambda r: cell(r["stress_raw"], ".3g")),
+    (Column("Pearson", 7, 4), lambda r: cell(r["pearson"], ".3f")),
+    (Column("viol.\n%", 5, 1), lambda r: percent(r["violation_rate"], ".1f")),
+    (Column("eff.\nrank", 5, 6), lambda r: cell(r["effective_rank"], ".1f")),
+    (Column("moved\n%", 6, 1), lambda r: percent(r["moved"], ".1f")),
+    (Column("held-out\nloss", 8), lambda r: cell(r["loss"], ".4f")),
+    (Column("accuracy\n%", 8), lambda r: percent(r["accuracy"], ".1f")),
 )
-_HYPOTHESES = (
-    ("step", lambda r: f"{r['step']:,}"),
-    ("H1 mean embeddings differ", lambda r: _pairs(r, "h1")),
-    ("H2 swaps raise the loss", lambda r: _pairs(r, "h2")),
-    ("H3 M sees the difference", lambda r: _pairs(r, "h3")),
-    ("all three", lambda r: _pairs(r, "all")),
-    ("min. separation", lambda r: f"{r['min_separation']:.4f}"),
+_HYPOTHESES: tuple[tuple[Column, Callable[[Document], Cell]], ...] = (
+    _STEP,
+    (Column("H1: mean embeddings\ndiffer", 19), lambda r: _pairs(r, "h1")),
+    (Column("H2: swaps\nraise the loss", 15), lambda r: _pairs(r, "h2")),
+    (Column("H3: M sees\nthe difference", 15), lambda r: _pairs(r, "h3")),
+    (Column("all\nthree", 12), lambda r: _pairs(r, "all")),
+    _SEPARATION,
 )
 """Theorem 4 at every record."""
 _THEOREM = (
@@ -48,8 +48,6 @@ _THEOREM = (
     "all pairs together. Where all three hold, every global minimiser of the loss has distinct positions; no trained "
     "model is known to be one, and rows drawn at random are distinct without any theorem."
 )
-_NARROW = ("raw stress", "95 %", "Pearson", "eff. rank")
-"""Columns that a terminal goes without."""
 
 
 def training_findings(run: Document) -> list[str]:
@@ -202,44 +200,35 @@ TRAINING_KINDS: Mapping[str, Callable[[Sequence[Run]], Figure | None]] = Mapping
 def training_tables(run: Document, name: str = "") -> list[Table]:
     """Every record of a run: positions and what is held out, and the hypotheses of Theorem 4."""
     caption = (
-        "Records along training. moved: distance from the table at the start, of its norm. loss and accuracy are of "
-        "held-out documents."
+        "Records along training. of: the pair that is nearest. moved: distance from the table at the start, of its "
+        "norm. loss and accuracy are of held-out documents."
     )
     return [
         Table(
-            text,
-            [Column(title) for title, _ in columns],
-            [[Cell(text(r)) for _, text in columns] for r in run["records"]],
-            name,
+            about, [column for column, _ in columns], [[show(r) for _, show in columns] for r in run["records"]], name
         )
-        for text, columns in ((caption, _COLUMNS), (_THEOREM, _HYPOTHESES))
+        for about, columns in ((caption, _RECORDS), (_THEOREM, _HYPOTHESES))
     ]
 
 
 def print_training(run: Document, console: Console) -> None:
     """Print a run of training."""
     print_paragraph(training_lead(run), console)
-    console.print()
-    for columns in ([one for one in _COLUMNS if one[0] not in _NARROW], _HYPOTHESES):
-        table = TextTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-        for title, _ in columns:
-            table.add_column(title.replace(". ", ".\n").replace("d s", "d\ns"), justify="right")
-        for record in run["records"]:
-            table.add_row(*(cell(record) for _, cell in columns))
-        console.print(table)
+    for table in training_tables(run):
         console.print()
-    print_paragraph(_THEOREM, console)
+        print_table(table, console)
+        print_paragraph(table.caption, console)
+    console.print()
     for sentence in training_findings(run):
         print_paragraph(sentence, console)
     for note in run["notes"]:
         print_paragraph(printable(note), console, bullet="- ")
 
 
-def _pairs(record: Document, name: str) -> str:
-    if record[name] is None:
-        return "undef"
-    return f"{record[name]} of {record[f'{name}_pairs']}"
+def _bounds(record: Document) -> str:
+    low, high = record["alignment_low"], record["alignment_high"]
+    return "" if low is None or high is None else f"{low:.3f} {high:.3f}"
 
 
-def _number(value: float | None, spec: str = ".3f") -> str:
-    return "undef" if value is None else format(value, spec)
+def _pairs(record: Document, name: str) -> Cell:
+    return Cell(None) if record[name] is None else Cell(f"{record[name]} of {record[f'{name}_pairs']}")

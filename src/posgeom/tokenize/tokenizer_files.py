@@ -88,6 +88,10 @@ class FastTokenizer(Tokenizer):
         """The text of its tokenizer.json."""
         return json.dumps(self._definition, ensure_ascii=False)
 
+    def names(self, tokens: Sequence[int]) -> list[str]:
+        """The pieces, as the vocabulary writes them; ids that it leaves out are numbers."""
+        return [self._tokenizer.id_to_token(token) or str(token) for token in tokens]
+
     def encode(self, texts: Sequence[str], n_positions: int) -> TokenBatch:
         """Tokenise; a special token is one that the post-processor added, not one spelled out in the text."""
         n_content = n_positions - self.identity.n_special_tokens

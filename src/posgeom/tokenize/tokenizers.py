@@ -134,6 +134,10 @@ class Tokenizer(ABC):
         """Token strings by id, for an open vocabulary; None where the ids are fixed."""
         return None
 
+    def names(self, tokens: Sequence[int]) -> list[str]:
+        """What people call some token ids."""
+        return [str(token) for token in tokens]
+
     def keys(self, tokens: NDArray[np.int64]) -> NDArray[np.uint64]:
         """A number for each token that is the same in every run: its id, where ids are fixed.
 
@@ -168,6 +172,10 @@ class ByteTokenizer(Tokenizer):
         lengths = np.fromiter((len(p) for p in pieces), np.int64, len(pieces))
         return number_tokens(lengths, np.frombuffer(b"".join(pieces), np.uint8).astype(np.int64))
 
+    def names(self, tokens: Sequence[int]) -> list[str]:
+        """Characters of ASCII that can be seen, and the hexadecimal number of other bytes."""
+        return [chr(token) if 0x20 < token < 0x7F else f"<0x{token:02X}>" for token in tokens]
+
 
 class CharTokenizer(Tokenizer):
     """One token per Unicode code point, its id the code point; the vocabulary is what the corpus holds."""
@@ -182,6 +190,10 @@ class CharTokenizer(Tokenizer):
         lengths = np.fromiter((len(p) for p in pieces), np.int64, len(pieces))
         codes = np.frombuffer("".join(pieces).encode("utf-32-le"), np.uint32)
         return number_tokens(lengths, codes.astype(np.int64))
+
+    def names(self, tokens: Sequence[int]) -> list[str]:
+        """The characters; spaces as what they are called."""
+        return [{" ": "space", "\t": "tab"}.get(chr(token), chr(token)) for token in tokens]
 
 
 class WhitespaceTokenizer(Tokenizer):

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -14,7 +13,7 @@ from posgeom.encodings.registry import build_encoding
 from posgeom.errors import CheckpointError, EncodingError
 from posgeom.messages import one_line, shown
 from posgeom.models.checkpoint import open_checkpoint
-from posgeom.training.low_rank import factor_names, is_low_rank, make_full, make_low_rank
+from posgeom.training.low_rank import is_low_rank, load_factors, make_full, make_low_rank
 from posgeom.training.places import Place, place_of
 from posgeom.training.rows import EncodingRows, as_encoding, factors_of, rms_norm, rows_of, scaled_to
 
@@ -29,18 +28,16 @@ class Applied:
 
     Attributes
     ----------
-    parameter : str
-        Name of the model's table.
-    first_row : int
-        Its row of position 0. Rows before it, of padding or of class tokens, keep what they had.
+    place : Place
+        The model's table: ``place.parameter`` is its name, ``place.first_row`` its row of position 0. Rows before that,
+        of padding or of class tokens, keep what they had.
     record : dict
         What ``config.posgeom`` says: the encoding's spec, scheme and options, how it was fitted to a corpus if it was,
         n_positions, n_dims, rank, trainable, row_norm (root mean square of the rows' norms as put in), n_parameters
         (numbers that positions have: n d, or r (n + d)), stack.
     """
 
-    parameter: str
-    first_row: int
+    place: Place
     record: dict[str, Any]
     _former: Tensor | None
     _former_record: dict[str, Any] | None = None
@@ -48,17 +45,13 @@ class Applied:
 
     def __repr__(self) -> str:
         rank = "" if self.record["rank"] is None else f", rank {self.record['rank']}"
-        return f"<Applied {self.record['encoding']}{rank}: {self.parameter}, {self.record['n_positions']} positions>"
-
-    @property
-    def place(self) -> Place:
-        """Where the table is."""
-        return Place(self.parameter, self.first_row)
+        positions = f"{self.record['n_positions']} positions"
+        return f"<Applied {self.record['encoding']}{rank}: {self.place.parameter}, {positions}>"
 
 
 def apply_encoding(
     model: nn.Module,
-    encoding: EncodingRows | str,
+    encoding: EncodingRows | str | Path,
     *,
     trainable: bool = True,
     match_norm: bool = True,
@@ -78,9 +71,9 @@ def apply_encoding(
     model : PreTrainedModel
         One whose family has a table of positions: BERT, DistilBERT, ELECTRA, RoBERTa, XLM-R, MPNet, ALBERT, GPT-2,
         GPT-Neo, OPT, BART, ViT, DeiT, DINOv2, CLIP, SigLIP, ...
-    encoding : Encoding, array or tensor of shape (n, d), or str
-        With the model's width, and at least its positions. A spec as `posgeom.build_encoding` takes it is built for
-        the model. ``"none"`` is no encoding at all: a zero table that stays frozen, whatever `trainable` says.
+    encoding : Encoding, array or tensor of shape (n, d), str or Path
+        With the model's width, and at least its positions. A spec or file as `posgeom.build_encoding` takes it is
+        built for the model. ``"none"`` is no encoding at all: a zero table that stays frozen, whatever `trainable`.
     trainable : bool
         Whether the table is learned from there on. False freezes the whole parameter.
     match_norm : bool
@@ -118,18 +111,16 @@ def apply_encoding(
     if rank is not None:
         coordinates, axes = factors_of(points, rank)
         points = coordinates @ axes.T
-    _take_back(model, place)
-    former = place.table(model).detach()
     if match_norm and points.any():
-        own = rms_norm(former[place.first_row :].double().cpu().numpy())
+        own = rms_norm(_own_table(model, place)[place.first_row :].double().cpu().numpy())
         if own == 0:
             raise EncodingError("the model's table is zero, which nothing can be scaled to: say match_norm=False")
         points = scaled_to(points, own, built.name)
+    _take_back(model, place)
     learns = trainable and not (isinstance(encoding, str) and encoding == NONE)
     table: nn.Parameter = getattr(place.owner(model), place.attribute)
     applied = Applied(
-        place.parameter,
-        place.first_row,
+        place,
         _record(built, points, rank=rank, trainable=learns, stack=stack),
         table.detach().clone(),
         getattr(model.config, _KEY, None),
@@ -210,7 +201,7 @@ def from_pretrained(path: str | Path, model_class: Any = None, **options: Any) -
     path : str or Path
         A directory that ``save_pretrained`` wrote, or a hub name.
     model_class : type, optional
-        Such as ``BertForMaskedLM``. By default ``AutoModel``.
+        Such as ``BertForMaskedLM``. By default the class that was saved.
     **options
         Passed on to its ``from_pretrained``.
 
@@ -223,35 +214,55 @@ def from_pretrained(path: str | Path, model_class: Any = None, **options: Any) -
     CheckpointError
         When it cannot be loaded, or no encoding is recorded in its config.
     """
-    from transformers import AutoModel
+    import transformers
 
     try:
-        model = (model_class or AutoModel).from_pretrained(str(path), **options)
+        if model_class is None:
+            names = transformers.AutoConfig.from_pretrained(str(path)).architectures or ["AutoModel"]
+            model_class = getattr(transformers, names[0], transformers.AutoModel)
+        model = model_class.from_pretrained(str(path), **options)
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{shown(path)} cannot be loaded by transformers: {one_line(error)}") from None
-    record = getattr(model.config, _KEY, None)
-    if not isinstance(record, dict) or not {"rank", "trainable", "stack"} <= record.keys():
-        raise CheckpointError(f"{shown(path)} has no encoding of posgeom in its config: load it with transformers")
+    record = _stored_record(model.config, path)
     place = place_of(model, record["stack"])
     getattr(place.owner(model), place.attribute).requires_grad_(record["trainable"])
     if record["rank"] is not None:
         make_low_rank(model, place, record["rank"])
-        stored = open_checkpoint(path)
-        with torch.no_grad():
-            for name in factor_names(model, place):
-                model.get_parameter(name).copy_(torch.from_numpy(np.asarray(stored.read(name))))
-    setattr(model, _HANDLE, Applied(place.parameter, place.first_row, record, None))
+        load_factors(model, place, open_checkpoint(path))
+    setattr(model, _HANDLE, Applied(place, record, None))
     return model
 
 
+def _stored_record(config: Any, path: str | Path) -> dict[str, Any]:
+    """What the config of a checkpoint says of its encoding; the file is not trusted."""
+    record = getattr(config, _KEY, None)
+    if not isinstance(record, dict):
+        raise CheckpointError(f"{shown(path)} has no encoding of posgeom in its config: load it with transformers")
+    kinds: dict[str, Any] = {"rank": int | None, "trainable": bool, "stack": str | None, "encoding": str}
+    for key, kind in kinds.items():
+        if not isinstance(record.get(key, ...), kind):
+            raise CheckpointError(
+                f"{shown(path)}: its config has posgeom.{key} = {shown(record.get(key), 40)}: load it with transformers"
+            )
+    return record
+
+
 def _build(encoding: Any, n: int, width: int, seed: int) -> Encoding:
-    if not isinstance(encoding, str):
+    if not isinstance(encoding, str | Path):
         return as_encoding(encoding)
-    return build_encoding("nope" if encoding == NONE else encoding, n_positions=n, n_dims=width, seed=seed)
+    return build_encoding("nope" if encoding == NONE else str(encoding), n_positions=n, n_dims=width, seed=seed)
 
 
 def _applied(model: nn.Module) -> Applied | None:
     return getattr(model, _HANDLE, None)
+
+
+def _own_table(model: nn.Module, place: Place) -> Tensor:
+    """The table that the model has without what was applied before, (rows, width)."""
+    applied = _applied(model)
+    if applied is None or applied._former is None or applied.place != place:
+        return place.table(model).detach()
+    return applied._former.reshape(applied._former.shape[-2:])
 
 
 def _take_back(model: nn.Module, place: Place) -> None:

@@ -86,8 +86,9 @@ def hypotheses(counts: PositionCounts, task: Task, seed: int) -> Callable[[Any],
 
 def _probes(task: Task) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64] | None]:
     """Ids, attention mask, and which tokens may be swapped, each of shape (N, n); labels, shape (N,)."""
-    probes = task.probes[:MOST_PROBES]
-    longest = max(len(one.ids) for one in probes)
+    # Without the longest tenth, whose length all others would be padded to.
+    longest = int(np.quantile([len(one.ids) for one in task.probes], 0.9))
+    probes = [one for one in task.probes if len(one.ids) <= longest][:MOST_PROBES]
     ids = np.full((len(probes), longest), task.vocabulary.pad)
     mask, content = np.zeros_like(ids), np.zeros(ids.shape, np.bool_)
     for row, one in enumerate(probes):

@@ -7,9 +7,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
+from posgeom.errors import CheckpointError
+from posgeom.messages import shown
+from posgeom.models.checkpoint import Checkpoint
 from posgeom.training.modules import low_rank_product
 from posgeom.training.places import Place
 from posgeom.training.rows import factors_of
+
+_ROUNDINGS = 64
+"""Roundings, in units of the largest entry, by which a product can differ from the same one saved in another type."""
 
 
 class LowRankTable(nn.Module):
@@ -76,8 +82,23 @@ def make_full(model: nn.Module, place: Place) -> None:
         setattr(owner, place.attribute, nn.Parameter(table.detach(), requires_grad=False))
 
 
-def factor_names(model: nn.Module, place: Place) -> list[str]:
-    """Full names of the parameters that the product is made of."""
-    own = place.parameter.rpartition(".")[0]
-    stem = f"{own}.parametrizations.{place.attribute}.".lstrip(".")
-    return [name for name, _ in model.named_parameters() if name.startswith(stem)]
+def load_factors(model: nn.Module, place: Place, checkpoint: Checkpoint) -> None:
+    """Give the parts of the product the values that a checkpoint has; their product must be the table that it has."""
+    before = place.table(model).detach().clone()
+    stem = f"{place.tensor.rpartition('.')[0]}.parametrizations.{place.attribute}.".lstrip(".")
+    owned = place.owner(model).parametrizations[place.attribute]
+    with torch.no_grad():
+        for name, parameter in owned.named_parameters():
+            values = checkpoint.read(checkpoint.locate(stem + name, place.prefixes))
+            if values.shape != tuple(parameter.shape):
+                raise CheckpointError(
+                    f"{shown(checkpoint.name)}: {shown(stem + name)} has shape {values.shape}, by its config it has "
+                    f"{tuple(parameter.shape)}"
+                )
+            parameter.copy_(torch.from_numpy(values))
+    apart = (place.table(model).detach() - before).abs().max().item()
+    if not apart <= _ROUNDINGS * torch.finfo(before.dtype).eps * before.abs().max().item():
+        raise CheckpointError(
+            f"{shown(checkpoint.name)}: the product of its low-rank factors is not the table that was loaded: load a "
+            "directory that save_pretrained wrote"
+        )

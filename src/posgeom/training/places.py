@@ -24,10 +24,15 @@ class Place:
         Its full name in the running model.
     first_row : int
         Row of position 0: after padding rows, and after those of class tokens.
+    tensor : str
+        Its name in checkpoints, without the parts in `prefixes` that may stand before it.
+    prefixes : frozenset of str
     """
 
     parameter: str
     first_row: int
+    tensor: str
+    prefixes: frozenset[str]
 
     @property
     def attribute(self) -> str:
@@ -67,7 +72,7 @@ def place_of(model: nn.Module, stack: str | None = None) -> Place:
             "expected one such as BERT, RoBERTa, ALBERT, GPT-2, OPT or ViT has"
         )
     parameter = running_name(_names(model), table.tensor, family.prefixes, name)
-    return Place(parameter, table.offset + table.n_special)
+    return Place(parameter, table.offset + table.n_special, table.tensor, family.prefixes)
 
 
 def _stack(stacks: tuple[Stack, ...], name: str | None, model: str) -> Stack:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from posgeom.corpus.documents import ReadOptions
 from posgeom.counts.counting import count_texts
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import GeometryError, PosgeomError
 from posgeom.estimation.build import Geometry, geometry
+from posgeom.options import ReadOptions
 from posgeom.progress import ProgressHook, silent
 from posgeom.training.callback import PositionGeometryCallback
 from posgeom.training.held_out import held_out_scores

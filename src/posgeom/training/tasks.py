@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import resolve_sources
 from posgeom.corpus.texts import digests_of
 from posgeom.errors import CorpusError, TokenizerError
 from posgeom.messages import shown, shown_list
+from posgeom.options import ReadOptions
 from posgeom.tokenize.tokenizer_files import TokenizerSpec, load_tokenizer
 
 TaskName = Literal["label", "order", "mlm"]

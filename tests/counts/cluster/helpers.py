@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.sources import resolve_sources
 from posgeom.counts.cluster.job import Job, claim, environment
 from posgeom.counts.cluster.partitions import plan
@@ -16,6 +15,7 @@ from posgeom.counts.cluster.run_directory import RunDirectory
 from posgeom.counts.cluster.tasks import count_partition, merge_partials
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.tallying import CountSettings
+from posgeom.options import ReadOptions
 from posgeom.tokenize.tokenizer_files import load_tokenizer
 from tests.counts.helpers import check_same_keys, check_same_shingles
 

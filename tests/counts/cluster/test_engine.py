@@ -10,7 +10,6 @@ import pytest
 from distributed import Client, LocalCluster
 
 import posgeom
-from posgeom.corpus.documents import ReadOptions
 from posgeom.counts import tallying
 from posgeom.counts.cluster import client as dask_client
 from posgeom.counts.cluster import tasks
@@ -18,6 +17,7 @@ from posgeom.counts.cluster.client import connected, run_tasks
 from posgeom.counts.cluster.job import environment
 from posgeom.counts.counting import count
 from posgeom.errors import CorpusError, CountsError, OutputError, PosgeomError, TokenizerError
+from posgeom.options import ReadOptions
 from posgeom.progress import silent
 from posgeom.tokenize.tokenizers import ByteTokenizer
 from tests.counts.cluster.helpers import Count, assert_identical, count_here, words

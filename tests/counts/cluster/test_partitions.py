@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.sources import resolve_sources
 from posgeom.counts.cluster.partitions import Partition, plan
 from posgeom.counts.counting import count
 from posgeom.errors import CorpusError
+from posgeom.options import ReadOptions
 from tests.counts.cluster.helpers import assert_identical, count_here, words
 
 ROWS = [line for line in words(200).splitlines() if line]

@@ -8,10 +8,11 @@ from typing import Any, cast
 
 import pyarrow as pa
 
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.readers.arrow_tables import arrow_failures, documents_of, refuse_no_file, slices, text_column
 from posgeom.corpus.sources import Source
 from posgeom.corpus.streams import Stream, open_file
+from posgeom.options import ReadOptions
 
 _FILE_MAGIC = b"ARROW1"
 _failures = partial(arrow_failures, what="Arrow")

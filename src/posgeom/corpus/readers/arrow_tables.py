@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from posgeom.corpus import documents
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.messages import too_long
 from posgeom.corpus.readers.tabular import choose_column, group_value, missing_column
 from posgeom.corpus.sources import Source
@@ -17,6 +17,7 @@ from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.corpus.texts import Texts
 from posgeom.errors import CorpusError
 from posgeom.messages import one_line, shown
+from posgeom.options import ReadOptions
 
 _AS_STRINGS = {
     "string": pa.string(),

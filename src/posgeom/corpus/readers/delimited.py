@@ -7,7 +7,7 @@ from itertools import chain
 from threading import Lock
 
 from posgeom.corpus import documents
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.file_parts import Layout
 from posgeom.corpus.messages import located
 from posgeom.corpus.readers.tabular import Row, batched, choose_column, group_value, missing_column
@@ -15,6 +15,7 @@ from posgeom.corpus.sources import Source
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.errors import CorpusError
 from posgeom.messages import shown
+from posgeom.options import ReadOptions
 
 Record = tuple[int, list[str]]
 """Line where a record starts, and its fields."""

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 
 from posgeom.corpus import documents
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.messages import located, too_long
 from posgeom.corpus.readers.tabular import Row, batched, group_value, missing_column, refuse_option
 from posgeom.corpus.sources import Source
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.errors import CorpusError
 from posgeom.messages import shown
+from posgeom.options import ReadOptions
 
 _GROUPS = ("name", "description")
 

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from posgeom.corpus.datasets import DatasetName, choose_split
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.failures import remote_failure
 from posgeom.corpus.readers.arrow_tables import documents_of, slices, text_column
 from posgeom.corpus.sources import Source
 from posgeom.errors import CorpusError
 from posgeom.messages import shown, shown_list
+from posgeom.options import ReadOptions
 
 _FIRST_VERSION = 4  # older ones run a dataset's own script
 _ROWS_AT_ONCE = 1000

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.file_parts import Layout
 from posgeom.corpus.messages import located
 from posgeom.corpus.readers.tabular import Row, batched, choose_column, group_value, refuse_option
@@ -13,6 +13,7 @@ from posgeom.corpus.sources import Source
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.errors import CorpusError
 from posgeom.messages import shown, shown_list
+from posgeom.options import ReadOptions
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JSON_TYPES = {

@@ -9,12 +9,13 @@ from typing import Any, cast
 import pyarrow.parquet as pq
 
 from posgeom.corpus import documents
-from posgeom.corpus.documents import COUNTS_KEY, DocumentBatch, ReadOptions
+from posgeom.corpus.documents import COUNTS_KEY, DocumentBatch
 from posgeom.corpus.readers.arrow_tables import arrow_failures, documents_of, refuse_no_file, text_column
 from posgeom.corpus.sources import Source
 from posgeom.corpus.streams import Stream, open_file
 from posgeom.errors import CorpusError
 from posgeom.messages import shown
+from posgeom.options import ReadOptions
 
 _BUFFER_BYTES = 1024 * 1024
 _failures = partial(arrow_failures, what="Parquet")

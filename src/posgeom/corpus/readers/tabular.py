@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from posgeom.corpus import documents
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.messages import located
 from posgeom.corpus.sources import Source
 from posgeom.corpus.texts import Texts
 from posgeom.errors import CorpusError
 from posgeom.messages import shown, shown_list
+from posgeom.options import ReadOptions
 
 Row = tuple[int, str, str | None]
 """A document on its way into a batch: 1-based place in the source, text, value of the column that decides folds."""

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from posgeom.corpus import documents
-from posgeom.corpus.documents import DocumentBatch, ReadOptions
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.file_parts import Layout
 from posgeom.corpus.readers.tabular import Row, batched, refuse_option
 from posgeom.corpus.streams import Stream, decode_utf8
 from posgeom.corpus.texts import Texts
+from posgeom.options import ReadOptions
 
 
 def read_text(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:

@@ -12,16 +12,15 @@ from itertools import count, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.sources import Source
 from posgeom.counts.cluster.job import Job, claim, environment
-from posgeom.counts.cluster.options import ClusterOptions
 from posgeom.counts.cluster.partitions import Partition, plan
 from posgeom.counts.cluster.run_directory import TOKENIZER, RunDirectory
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.tallying import CountSettings
 from posgeom.errors import CorpusError, CountsError, PosgeomError, TokenizerError
 from posgeom.messages import shown
+from posgeom.options import ClusterOptions, ReadOptions
 from posgeom.progress import ProgressHook
 from posgeom.tokenize.engines.base import EngineError
 from posgeom.tokenize.tokenizer_files import BUILTIN_TOKENIZERS, FastTokenizer
@@ -52,23 +51,23 @@ def count_on_cluster(
     settings.check(tokenizer)
     _check_options(cluster, settings)
     definition = _definition(tokenizer)
-    size = _bytes(cluster.partition_size)
+    size = _bytes(cluster["partition_size"])
     partitions = plan(sources, options, size)
     with ExitStack() as stack:
-        place = cluster.run_dir
+        place = cluster["run_dir"]
         if place is None:
             place = stack.enter_context(tempfile.TemporaryDirectory(prefix="posgeom-", ignore_cleanup_errors=True))
         directory = RunDirectory(place)
         stack.enter_context(_locked(directory))
         job = _job(directory, options, settings, tokenizer)
-        claim(directory, job, partitions, size, cluster.recount_changed)
+        claim(directory, job, partitions, size, cluster["recount_changed"])
         if definition is not None:
             directory.write_text(TOKENIZER, definition)
         from posgeom.counts.cluster.client import connected  # here, because distributed is slow to load
 
         n_workers = min(settings.workers or os.cpu_count() or 1, len(partitions))
-        client = stack.enter_context(connected(cluster.scheduler, n_workers))
-        kept = None if cluster.run_dir is None else directory.place
+        client = stack.enter_context(connected(cluster["scheduler"], n_workers))
+        kept = None if cluster["run_dir"] is None else directory.place
         try:
             counts = _run(client, directory, job, partitions, kept, progress)
         except EngineError as error:
@@ -125,9 +124,9 @@ def _check_options(cluster: ClusterOptions, settings: CountSettings) -> None:
             f"engine 'dask' needs {' and '.join(missing)}: install it with pip install 'posgeom[dask]', or leave"
             " --engine out"
         )
-    if cluster.scheduler is not None and settings.workers is not None:
+    if cluster["scheduler"] is not None and settings.workers is not None:
         raise CountsError(f"got {settings.workers} workers and a scheduler, which has its own: leave --workers out")
-    if cluster.scheduler is not None and cluster.run_dir is None:
+    if cluster["scheduler"] is not None and cluster["run_dir"] is None:
         raise CountsError("got a scheduler and no run directory: name one that all workers reach, with --run-dir")
 
 

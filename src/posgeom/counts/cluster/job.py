@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
 
-from posgeom.corpus.documents import ReadOptions
 from posgeom.counts.cluster.partitions import FileIdentity, Partition
 from posgeom.counts.cluster.run_directory import MANIFEST, RunDirectory
 from posgeom.counts.tallying import CountSettings
 from posgeom.errors import CountsError
 from posgeom.messages import shown
+from posgeom.options import ReadOptions
 from posgeom.tokenize.tokenizers import TokenizerIdentity
 
 SCHEMA_VERSION = 2

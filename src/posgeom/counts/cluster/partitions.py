@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from posgeom.corpus.documents import Format, ReadOptions
 from posgeom.corpus.file_parts import FilePart, Layout
 from posgeom.corpus.readers.delimited import delimited_layout
 from posgeom.corpus.readers.jsonl import jsonl_layout
@@ -19,6 +18,7 @@ from posgeom.corpus.sources import Source
 from posgeom.corpus.streams import Stream, open_stream
 from posgeom.errors import CorpusError
 from posgeom.messages import one_line, shown
+from posgeom.options import Format, ReadOptions
 
 _HEAD_BYTES = 64 * 1024
 _OPENING_BYTES = 64 * 1024  # a small file costs about as much as reading this

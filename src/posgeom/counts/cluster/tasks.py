@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 
-from posgeom.corpus.documents import ReadOptions
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import Source
 from posgeom.corpus.streams import count_line_feeds
@@ -17,6 +16,7 @@ from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.tallying import count_sources
 from posgeom.errors import CorpusError, CountsError, OutputError, PosgeomError
 from posgeom.messages import shown
+from posgeom.options import ReadOptions
 from posgeom.tokenize.engines.base import EngineError
 from posgeom.tokenize.tokenizer_files import BUILTIN_TOKENIZERS, FastTokenizer
 from posgeom.tokenize.tokenizers import Tokenizer

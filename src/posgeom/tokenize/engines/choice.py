@@ -3,10 +3,11 @@
 import json
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from posgeom.errors import TokenizerError
 from posgeom.messages import shown
+from posgeom.options import EngineName
 from posgeom.tokenize.engines.added_tokens import AddedTokens
 from posgeom.tokenize.engines.base import Engine, EngineError, UnsupportedTokenizer
 from posgeom.tokenize.engines.chunks import ChunkCache
@@ -58,8 +59,6 @@ _ENGINES: dict[str, Callable[[str, Reference], Engine]] = {
     "fastokens": _fastokens,
     "chunks": _chunks,
 }
-EngineName = Literal["auto", "reference", "nanotoken", "gigatoken", "fastokens", "chunks"]
-"""What may be asked for."""
 
 Kind = tuple[str, tuple[str, ...], tuple[str, ...]]
 """Model, normalizers and pre-tokenizers, each with the options that change what an engine has to do."""

@@ -1,14 +1,14 @@
 from xml.etree.ElementTree import fromstring
 
 from posgeom.analysis import analyze
-from posgeom.html_table import html_table
 from posgeom.simulation.synthetic import synthetic
+from posgeom.tables import Table
 
 
 def test_everything_is_text() -> None:
-    html = html_table(
+    html = Table.of(
         "<script>alert(1)</script>", ["a&b"], [["<img src=x onerror=alert(1)>"], [None], [0.123456], [3], ["\x1b[2J"]]
-    )
+    ).to_html()
     table = fromstring(html)
     assert [element.tag for element in table.iter()].count("script") == 0
     assert table.findtext("caption") == "<script>alert(1)</script>"
