@@ -127,11 +127,12 @@ def machine_of(trainer: Any) -> dict[str, Any]:
 
 
 class Progress(transformers.TrainerCallback):  # type: ignore[misc]
-    """Tells how far training is."""
+    """Tells how far training is, and has the loss logged at checkpoints, which keep no part of a mean loss."""
 
     def __init__(self, hook: ProgressHook) -> None:
         self._hook = hook
 
-    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Tell after each optimiser step."""
+        control.should_log |= state.global_step % args.save_steps == 0
         self._hook("training", state.global_step, state.max_steps)
