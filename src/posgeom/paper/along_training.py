@@ -42,15 +42,15 @@ class TrainingRun:
         return Given((run["records"],), is_the_papers=is_the_papers, notes=(note,))
 
 
-def at(place: int, key: str = "min_separation") -> Callable[[list[Record]], float | None]:
-    """A number of the first record, or of the last one."""
-    return lambda records: records[place][key]
+def at(place: int) -> Callable[[list[Record]], float]:
+    """The minimum separation of the first record, or of the last one."""
+    return lambda records: float(records[place]["min_separation"])
 
 
 def largest_change(records: list[Record]) -> float:
     """How far the minimum separation goes from where it began, in per cent."""
-    start = records[0]["min_separation"]
-    return max(100 * abs(record["min_separation"] / start - 1) for record in records)
+    start, *others = (float(record["min_separation"]) for record in records)
+    return max((100 * abs(other / start - 1) for other in others), default=0.0)
 
 
 def fresh_separation(seed: int) -> float:

@@ -187,8 +187,18 @@ def _loss_figure(runs: Sequence[Run]) -> Figure | None:
 def _figure(name: str, title: str, rows: list[Row], y: str, y_title: str, caption: str) -> Figure | None:
     if not known(rows, y):
         return None
-    titles = {"title": title, "x_title": "optimiser step", "y_title": y_title, "caption": caption}
-    return lines_figure(rows, name=name, x="step", y=y, series="run", points=True, **titles)
+    return lines_figure(
+        rows,
+        name=name,
+        title=title,
+        x="step",
+        y=y,
+        series="run",
+        x_title="optimiser step",
+        y_title=y_title,
+        points=True,
+        caption=caption,
+    )
 
 
 TRAINING_KINDS: Mapping[str, Callable[[Sequence[Run]], Figure | None]] = MappingProxyType(

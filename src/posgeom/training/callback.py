@@ -20,7 +20,7 @@ from posgeom.training.tracking import SCHEDULE, TableTracker, checked_schedule
 Measure = Callable[[Any, int], Mapping[str, float | None]]
 
 
-class PositionGeometryCallback(TrainerCallback):  # type: ignore[misc]
+class PositionGeometryCallback(TrainerCallback):
     """Records the geometry of a model's position table along training (Section 6.5 of the paper).
 
     Each record has the minimum separation and its pair, violations of monotonicity, effective rank, row norm and the

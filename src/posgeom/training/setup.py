@@ -126,7 +126,7 @@ def machine_of(trainer: Any) -> dict[str, Any]:
     }
 
 
-class Progress(transformers.TrainerCallback):  # type: ignore[misc]
+class Progress(transformers.TrainerCallback):
     """Tells how far training is, and has the loss logged at checkpoints, which keep no part of a mean loss."""
 
     def __init__(self, hook: ProgressHook) -> None:
