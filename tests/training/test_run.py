@@ -15,7 +15,7 @@ from posgeom.options import ReadOptions
 from posgeom.report.run import read_run
 
 READ = ReadOptions(column="text")
-SHORT = {"max_steps": 12, "batch_size": 16, "n_positions": 12, "save_every": 4, "schedule": (0, 3, 9)}
+SHORT: dict[str, Any] = {"max_steps": 12, "batch_size": 16, "n_positions": 12, "save_every": 4, "schedule": (0, 3, 9)}
 
 
 def options(tokenizer: Path, **chosen: Any) -> Any:

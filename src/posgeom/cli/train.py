@@ -123,8 +123,9 @@ def command(
     **reading: Any,
 ) -> None:
     """Train a model on a task made from a corpus, and watch the geometry of its positions along the way."""
-    from posgeom.training.presets import SCHEDULE, TrainOptions
+    from posgeom.training.presets import TrainOptions
     from posgeom.training.run import train
+    from posgeom.training.tracking import SCHEDULE
 
     read: ReadOptions = reading.get("options", ReadOptions())
     if fold_by is not None:
