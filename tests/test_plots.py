@@ -21,7 +21,7 @@ def analysis() -> pg.Analysis:
 def test_a_stored_run_gives_the_charts_of_the_analysis(analysis: pg.Analysis, tmp_path: Path) -> None:
     save(analysis, tmp_path)
     stored = read_run(tmp_path)
-    for name in set(pg.plots.__all__) - {"KINDS", "figure", "save_page", "layers", "depth_curve"}:
+    for name in set(pg.plots.__all__) - {"KINDS", "figure", "save_page", "layers", "logo", "depth_curve"}:
         draw = getattr(pg.plots, name)
         charts = [draw(run).to_dict() for run in (analysis, stored)]
         assert all(chart == charts[0] for chart in charts), name
@@ -30,6 +30,16 @@ def test_a_stored_run_gives_the_charts_of_the_analysis(analysis: pg.Analysis, tm
     assert len(pg.plots.figure(analysis, "matrix").table) == 32 * 33 // 2
     with pytest.raises(RunError, match="has no numbers for layers"):
         pg.plots.layers(analysis)
+
+
+def test_a_small_alphabet_has_a_logo() -> None:
+    texts = ["ACGT", "CCGA", "GAGC", "TAGG"] * 60
+    letters = pg.analyze(pg.count_texts(texts, "chars", n_positions=4, fold_by="row"), n_dims=2, ranks=[1])
+    figure = pg.plots.figure(letters, "logo")
+    tops = {row["position"]: row["token"] for row in sorted(figure.table, key=lambda row: row["top"])}
+    assert tops[2] == "G"
+    assert pg.plots.logo(letters).to_dict()["layer"]
+    assert all(row["bits"] >= 0 for row in figure.table)
 
 
 def test_there_is_a_function_for_every_kind() -> None:

@@ -17,6 +17,7 @@ from posgeom.scores.density import pair_density
 from posgeom.scores.lag_profile import lag_profile
 from posgeom.scores.stress import paired_distances
 from posgeom.scores.violations_by_lag import violations_by_lag
+from posgeom.token_data import token_chart_data
 
 SCHEMA_VERSION = 2
 MAX_CELLS, N_BLOCKS = 128, 64
@@ -63,11 +64,15 @@ def chart_data(analysis: Analysis, *, progress: ProgressHook = silent) -> dict[s
         rates = violations_by_lag(distances, geometry.positions).rates
         violations.append({"encoding": row.name, "rates": _short(rates)})
     progress("chart data", len(analysis.encodings), len(analysis.encodings))
-    return data | {
-        "densities": densities,
-        "violations": {"lags": corpus.lags.tolist(), "series": violations},
-        "widths": list(_scores_by_width(analysis)),
-    }
+    return (
+        data
+        | {
+            "densities": densities,
+            "violations": {"lags": corpus.lags.tolist(), "series": violations},
+            "widths": list(_scores_by_width(analysis)),
+        }
+        | token_chart_data(analysis.counts, geometry, progress=progress)
+    )
 
 
 def geometry_chart_data(

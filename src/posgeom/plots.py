@@ -29,6 +29,7 @@ __all__ = [
     "figure",
     "lag",
     "layers",
+    "logo",
     "map_of_positions",
     "matrix",
     "save_page",
@@ -89,6 +90,11 @@ def matrix(run: RunLike) -> "alt.TopLevelMixin":
 def lag(run: RunLike) -> "alt.TopLevelMixin":
     """Distance against lag, with its spread."""
     return _chart(run, "lag")
+
+
+def logo(run: RunLike) -> "alt.TopLevelMixin":
+    """Sequence logo of a corpus of at most 30 distinct tokens: bits by position and token."""
+    return _chart(run, "logo")
 
 
 def spectrum(run: RunLike) -> "alt.TopLevelMixin":

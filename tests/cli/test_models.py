@@ -42,7 +42,7 @@ def test_inspect_refusals(run: Run, run_process: Run, model: Path, tmp_path: Pat
     offline = {"env": os.environ | {"HF_HUB_OFFLINE": "1"}}
     refused(run("inspect", "cut.safetensors"), "cut.safetensors", "truncated")
     refused(run("inspect", "a.pt"), "a.pt")
-    refused(run("inspect", "nothing"), "has no weights")
+    refused(run("inspect", "nothing"), "has no config.json and none of model.safetensors")
     refused(run_process("inspect", "gone/gone", **offline), "'gone/gone'")
     refused(run("inspect", model / "model.safetensors", "--tensor", "x"), "no tensor 'x'")
     refused(run("inspect", model, "-n", 99), "has 24 positions")

@@ -33,8 +33,9 @@ ALLOWED = {
     "results": BASE | {"counts", "estimation", "encodings", "inference"},
     "notes": BASE | {"counts", "estimation", "inference", "results"},
     "analysis": BASE | {"corpus", "tokenize", "counts", "estimation", "encodings", "inference", "notes", "results"},
-    "chart_data": BASE | {"estimation", "encodings", "scores", "inference", "results"},
-    "report": BASE | {"tokenize", "counts", "estimation", "encodings", "inference", "models", "results", "chart_data"},
+    "token_data": BASE | {"counts", "tokenize", "estimation", "inference"},
+    "chart_data": BASE | {"counts", "token_data", "estimation", "encodings", "scores", "inference", "results"},
+    "report": BASE | {"counts", "estimation", "encodings", "inference", "models", "results", "chart_data"},
     "plots": BASE | {"chart_data", "report", "results"},
     "simulation": BASE | {"tokenize", "counts", "estimation", "encodings", "inference"},
     "paper": BASE

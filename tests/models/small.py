@@ -36,6 +36,19 @@ SPECIAL = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "cls_token_i
 EAGER = {"attn_implementation": "eager"}  # which Falcon takes at no other time
 NO_TIES = {"decoder_start_token_id": 1, "eos_token_id": 2, "forced_eos_token_id": 2}
 
+BUCKETS = 6
+DEBERTA = SIZES | {
+    "relative_attention": True,
+    "position_buckets": BUCKETS,
+    "norm_rel_ebd": "layer_norm",
+    "share_att_key": True,
+    "pos_att_type": ["p2c", "c2p"],
+    "position_biased_input": False,
+}
+APART = DEBERTA | {"share_att_key": False}
+XLNET = {"d_model": 16, "n_layer": 2, "n_head": 4, "d_inner": 24, "vocab_size": VOCAB, "use_mems_eval": False}
+SWIN = {"image_size": 16, "patch_size": 2, "embed_dim": 8, "depths": [2, 2], "num_heads": [2, 4], "window_size": 4}
+
 MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "bert": ("BertConfig", "BertModel", SIZES),
     "bert-masked": ("BertConfig", "BertForMaskedLM", SIZES),
@@ -159,6 +172,7 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
         "FalconForCausalLM",
         SIZES | {"new_decoder_architecture": True, "num_kv_heads": 2} | EAGER,
     ),
+    "falcon-alibi": ("FalconConfig", "FalconForCausalLM", SIZES | {"multi_query": True, "alibi": True} | EAGER),
     "falcon-heads": ("FalconConfig", "FalconForCausalLM", SIZES | {"multi_query": False} | EAGER),
     "gpt_neo": (
         "GPTNeoConfig",
@@ -183,6 +197,23 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
         "UMT5ForConditionalGeneration",
         {"d_model": 16, "d_kv": 3, "num_heads": 4, "d_ff": 24, "num_layers": 2, "vocab_size": VOCAB},
     ),
+    "deberta-v2": ("DebertaV2Config", "DebertaV2ForMaskedLM", DEBERTA),
+    "deberta-v2-apart": (
+        "DebertaV2Config",
+        "DebertaV2Model",
+        APART | {"norm_rel_ebd": "none"},
+    ),
+    "deberta-v2-half": (
+        "DebertaV2Config",
+        "DebertaV2Model",
+        DEBERTA
+        | {"share_att_key": False, "pos_att_type": ["c2p"], "position_buckets": -1, "max_relative_positions": 6},
+    ),
+    "deberta-v2-table": ("DebertaV2Config", "DebertaV2Model", DEBERTA | {"position_biased_input": True}),
+    "xlnet": ("XLNetConfig", "XLNetLMHeadModel", XLNET),
+    "xlnet-past": ("XLNetConfig", "XLNetModel", XLNET | {"attn_type": "uni", "clamp_len": 4}),
+    "swin": ("SwinConfig", "SwinModel", SWIN),
+    "swinv2": ("Swinv2Config", "Swinv2Model", SWIN | {"pretrained_window_sizes": [0, 3]}),
     "dinov2": ("Dinov2Config", "Dinov2Model", VISION),
     "siglip": ("SiglipConfig", "SiglipModel", {"text_config": SIZES, "vision_config": VISION}),
     "vit": ("ViTConfig", "ViTModel", VISION),
@@ -203,7 +234,7 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
         },
     ),
 }
-_QUERIES = re.compile(r"(\.|^)(query|q_proj|q_lin|q|c_attn|query_key_value|Wqkv|qkv_proj)$")
+_QUERIES = re.compile(r"(\.|^)(query|query_proj|q_proj|q_lin|q|c_attn|query_key_value|Wqkv|qkv_proj|rel_attn)$")
 _CROSS = re.compile(r"encoder_attn|EncDecAttention|crossattention")
 
 
@@ -242,6 +273,8 @@ def inputs(name: str, model: Any) -> dict[str, Any]:
     generator = torch.Generator().manual_seed(1)
     tokens = torch.randint(5, VOCAB, (1, 9), generator=generator)
     image = torch.randn(1, 3, 12, 12, generator=generator)
+    if name in ("swin", "swinv2"):
+        return {"pixel_values": torch.randn(1, 3, 16, 16, generator=generator)}
     if name in ("vit", "deit", "dinov2"):
         return {"pixel_values": image}
     if name in ("clip", "siglip"):
@@ -260,7 +293,11 @@ def attention_inputs(model: Any) -> Iterator[Callable[[str], list[np.ndarray]]]:
         if _QUERIES.search(name) and not _CROSS.search(name):
 
             def hook(_: Any, arguments: Any, name: str = name) -> None:
-                seen.append((name, arguments[0].detach().double().numpy()))
+                x = arguments[0].detach().double().numpy()
+                if name.endswith("rel_attn"):  # tokens first
+                    x = x.swapaxes(0, 1)
+                if not (name.endswith("query_proj") and x.shape[1] == 2 * BUCKETS):  # DeBERTa's vectors of the lag
+                    seen.append((name, x))
 
             handles.append(module.register_forward_pre_hook(hook))
 
@@ -268,7 +305,9 @@ def attention_inputs(model: Any) -> Iterator[Callable[[str], list[np.ndarray]]]:
         names = {name for name, _ in seen}
         split = any("encoder" in name for name in names) and any("decoder" in name for name in names)
         split |= any("text_model" in name for name in names)
+        split |= stack.startswith("stage")
         key = {"text": "text_model", "vision": "vision_model"}.get(stack, f"{stack}.")
+        key = f"encoder.layers.{int(stack[-1]) - 1}." if stack.startswith("stage") else key
         return [x for name, x in seen if not split or key in name]
 
     yield of
@@ -280,6 +319,8 @@ def attentions(name: str, model: Any, stack: str) -> list[np.ndarray]:
     """Attention probabilities of torch's own forward pass, (heads, queries, keys) by layer."""
     import torch
 
+    if name in ("swin", "swinv2"):
+        return window_attentions(name, model, stack)
     with torch.no_grad():
         out = model(**inputs(name, model), output_attentions=True)
     if name in ("clip", "siglip"):
@@ -287,3 +328,20 @@ def attentions(name: str, model: Any, stack: str) -> list[np.ndarray]:
     keys = (f"{stack}_attentions", "attentions")
     found = next(value for key in keys if (value := getattr(out, key, None)) is not None)
     return [layer[0].double().numpy() for layer in found]
+
+
+def window_attentions(name: str, model: Any, stack: str) -> list[np.ndarray]:
+    """Attention probabilities of the first window of each layer of a stage, which a shift does not cut."""
+    import torch
+
+    kept: list[np.ndarray] = []
+    layers = model.encoder.layers[int(stack[-1]) - 1].blocks
+    handles = [
+        layer.attention.register_forward_hook(lambda _, __, out: kept.append(out[1][0].double().numpy()))
+        for layer in layers
+    ]
+    with torch.no_grad():
+        model(**inputs(name, model), output_attentions=True)
+    for handle in handles:
+        handle.remove()
+    return kept

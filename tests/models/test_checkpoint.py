@@ -167,7 +167,7 @@ def test_no_such_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: st
 
 
 def test_a_directory_without_weights_or_with_a_bad_config(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="has no weights"):
+    with pytest.raises(CheckpointError, match=r"has no config.json and none of model.safetensors"):
         open_checkpoint(tmp_path)
     for content in ("[]", "{", '{"a": 1, "a": 2}', "\xff"):
         (tmp_path / "config.json").write_bytes(content.encode("latin-1"))

@@ -48,3 +48,10 @@ def test_the_settings_of_the_untrained_rule() -> None:
 
     assert f"within {UNTRAINED_SIGMAS:g}" in " ".join(PAGE.split())
     assert f"Below width {LEAST_WIDTH}" in PAGE
+
+
+def test_the_pairings_of_gguf_files() -> None:
+    from posgeom.models.gguf_model import _PAIRINGS
+
+    for pairing, names in _PAIRINGS.items():
+        assert f"| {pairing} | {', '.join(names.split())} |" in PAGE

@@ -1,6 +1,7 @@
 """GGUF files written byte by byte: rotary keys, tables, and what is refused."""
 
 import struct
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,10 @@ from posgeom.encodings.registry import build_encoding
 from posgeom.encodings.rope import rope
 from posgeom.encodings.rotary_scaling import Yarn
 from posgeom.errors import CheckpointError, PosgeomError
+from posgeom.models.by_hand import ByHand
 from posgeom.models.inspection import inspect_model
+from posgeom.models.model import open_model
+from tests.models.small import build
 
 LLAMA = {
     "general.architecture": "llama",
@@ -24,6 +28,10 @@ LLAMA = {
 }
 
 
+OLMO = {"general.architecture": "olmo2", "olmo2.attention.key_length": 64, "olmo2.rope.scaling.type": "yarn"}
+GRANITE = {"general.architecture": "granite", "granite.attention.key_length": 64}
+
+
 def text(value: str) -> bytes:
     return struct.pack("<Q", len(value.encode())) + value.encode()
 
@@ -33,6 +41,8 @@ def value_of(value: Any) -> bytes:
         return struct.pack("<I", 8) + text(value)
     if isinstance(value, list):
         return struct.pack("<IIQ", 9, 8, len(value)) + b"".join(map(text, value))
+    if isinstance(value, bool):
+        return struct.pack("<I?", 7, value)
     return struct.pack("<II", 4, value) if isinstance(value, int) else struct.pack("<If", 6, value)
 
 
@@ -55,6 +65,63 @@ def test_rotary_keys(tmp_path: Path) -> None:
     assert (stack.scheme, stack.details["base"], stack.details["pairing"]) == ("rotary", 5e5, "interleaved")
     got = build_encoding(f"model:{path}", n_positions=9, n_dims=4)
     np.testing.assert_allclose(got.distances(), rope(9, 64, base=5e5).distances())
+
+
+def test_a_factor_without_a_type_is_linear(tmp_path: Path) -> None:
+    """As llama.cpp reads it; a factor of 0, or none at all, is no scaling."""
+    for factor, scale in ((4.0, 4.0), (0.0, 1.0)):
+        path = write(tmp_path / "a.gguf", LLAMA | {"llama.rope.scaling.factor": factor})
+        rotation = build_encoding(f"model:{path}", n_positions=9, n_dims=4).rotation
+        assert rotation is not None
+        np.testing.assert_allclose(rotation.inv_freq, 5e5 ** (-np.arange(0, 64, 2) / 64) / scale, rtol=1e-6)
+    (tmp_path / "b.gguf").write_bytes(path.read_bytes())
+    typed = write(tmp_path / "b.gguf", LLAMA | {"llama.rope.scaling.type": "linear"})
+    assert inspect_model(typed).stacks[0].details["scaling"] is None
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(("name", "architecture"), [("mistral", "llama"), ("qwen2", "qwen2")])
+def test_rows_of_queries_and_keys_are_paired_as_stored(name: str, architecture: str, tmp_path: Path) -> None:
+    """llama.cpp's converter makes neighbours of the pairs of a Llama or Mistral, and leaves Qwen's as halves."""
+    import torch
+    from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+
+    made = build(name)
+    config, attention = made.config, made.model.layers[0].self_attn
+    heads, keys, d = config.num_attention_heads, config.num_key_value_heads, attention.head_dim
+    tensors = {}
+    for side, count in (("q", heads), ("k", keys)):
+        weight = getattr(attention, f"{side}_proj").weight.detach().numpy()
+        if architecture == "llama":
+            weight = weight.reshape(count, 2, d // 2, -1).swapaxes(1, 2).reshape(weight.shape)
+        tensors[f"blk.0.attn_{side}.weight"] = (0, np.ascontiguousarray(weight))
+    metadata = {
+        "general.architecture": architecture,
+        f"{architecture}.attention.key_length": d,
+        f"{architecture}.rope.freq_base": float(config.rope_parameters["rope_theta"]),
+    }
+    path = write(tmp_path / "a.gguf", metadata, tensors)
+    rotation = build_encoding(f"model:{path}", n_positions=9, n_dims=4).rotation
+    by_hand = ByHand(query="blk.{layer}.attn_q", key="blk.{layer}.attn_k", n_heads=heads, n_key_heads=keys)
+    opened = open_model(path, by_hand)
+    projections = opened.query_key(opened.stacks[0], 0)
+    x = torch.randn(1, 9, config.hidden_size, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        projected = [x @ getattr(attention, f"{side}_proj").weight.T for side in ("q", "k")]
+        rows = [side.view(1, 9, -1, d).transpose(1, 2) for side in projected]
+        query, key = apply_rotary_pos_emb(*rows, *made.model.rotary_emb(x, torch.arange(9)[None]))
+        theirs = query @ key.repeat_interleave(heads // keys, dim=1).transpose(2, 3)
+    assert rotation is not None
+    assert rotation.pairing == ("interleaved" if architecture == "llama" else "halves")
+    other = replace(rotation, pairing="halves" if architecture == "llama" else "interleaved")
+    for turned, same in ((rotation, True), (other, False)):
+        for head in range(heads):
+            sides = (projections.query[head], projections.key[projections.key_head(head)])
+            q, k = (
+                np.stack([turned.rotate(weight @ row, np.array([i]))[0] for i, row in enumerate(x[0].double().numpy())])
+                for weight in sides
+            )
+            assert np.allclose(q @ k.T, theirs[0, head].numpy(), atol=1e-4) is same
 
 
 def test_scalings(tmp_path: Path) -> None:
@@ -99,6 +166,9 @@ def test_bfloat16(tmp_path: Path) -> None:
             "quantised type Q4_K, which is not read",
         ),
         ({"general.architecture": "llama"}, {}, "no width of a head"),
+        ({"general.architecture": "baichuan"}, {}, "architecture 'baichuan', whose rotary conventions are not known"),
+        (OLMO | {"olmo2.attention.sliding_window": 64}, {}, "scaling 'yarn' of some layers only"),
+        (GRANITE | {"granite.rope.scaling.finetuned": False}, {}, "without which granite has no positions"),
     ],
 )
 def test_refusals(tmp_path: Path, metadata: dict[str, Any], tensors: dict[str, Any], message: str) -> None:

@@ -11,7 +11,8 @@ from safetensors.numpy import save_file
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.errors import CheckpointError, EncodingError
 from posgeom.models.by_hand import ByHand
-from posgeom.models.inspection import inspect_model, lag_profile, measure
+from posgeom.models.inspection import inspect_model
+from posgeom.models.table_measures import lag_profile, measure
 from posgeom.report.inspection import inspection_document
 from posgeom.scores.effective_rank import effective_rank
 from tests.models.raw import bert_tensors, save_bert
@@ -161,6 +162,7 @@ import resource
 import posgeom.cli.main
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 from posgeom.models.inspection import inspect_model
+from posgeom.models.table_measures import lag_profile, measure
 inspect_model({str(minilm)!r})
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
 """

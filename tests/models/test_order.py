@@ -16,7 +16,7 @@ from tests.models.small import MODELS, build, save
 
 pytestmark = pytest.mark.models
 
-IMAGES = ("vit", "deit", "dinov2", "clip", "siglip", "whisper")
+IMAGES = ("vit", "deit", "dinov2", "clip", "siglip", "whisper", "swin", "swinv2")
 SINGLE = ("qwen3_moe", "gpt_oss")  # whose experts transformers does not run in double precision
 SINES = ("marian", "m2m_100")
 TOKENS = [name for name in MODELS if name not in (*IMAGES, *SINGLE, *SINES)]

@@ -1,6 +1,6 @@
 """Every model type that transformers knows: our reading of its config is what its own rotary module makes, or refused.
 
-Set POSGEOM_WRITE=1 to write docs/rotary-types.md anew.
+Set POSGEOM_WRITE_DOCS=1 to write docs/rotary-types.md anew.
 """
 
 import os
@@ -189,9 +189,9 @@ def test_the_page_of_types() -> None:
             (right if part in FAMILIES and found else wrong).append(model_type)
     assert not wrong
     page = _page(right, refused)
-    if os.environ.get("POSGEOM_WRITE"):
+    if os.environ.get("POSGEOM_WRITE_DOCS"):
         PAGE.write_text(page)
-    assert PAGE.read_text() == page, "set POSGEOM_WRITE=1 to write the page anew"
+    assert PAGE.read_text() == page, "set POSGEOM_WRITE_DOCS=1 to write the page anew"
 
 
 def rotary_keys(model_type: str) -> bool:

@@ -13,8 +13,8 @@ from posgeom.cli.stored import corpus_or_counts
 from posgeom.errors import PosgeomError
 from posgeom.inference.token_effects import token_effects
 from posgeom.options import AnalyzeOptions, CountOptions, GeometryOptions, ReadOptions
-from posgeom.policies import ALPHA
-from posgeom.report.token_effects import print_tokens, token_document
+from posgeom.report.token_effects import print_tokens
+from posgeom.token_data import token_document
 
 EPILOG = """Examples:
 
@@ -65,7 +65,7 @@ def command(
         counted = counts_of(source, None if counts else tokenizer, options, progress)
         shape = geometry_by(options, counted, seed=seed, progress=progress)
         effects = token_effects(counted, shape, positions=position, n_axes=axes, progress=progress)
-    document = token_document(effects, counted, shape, tokenizer=tokenizer, alpha=ALPHA)
+    document = token_document(effects, counted, shape, tokenizer=tokenizer)
     if as_json:
         typer.echo(json.dumps(document, indent=1, allow_nan=False))
         return

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from posgeom.encodings.base import Encoding, LagEncoding
 from posgeom.encodings.bias import Bias
 from posgeom.encodings.bias_encoding import BiasEncoding
-from posgeom.encodings.checks import check_choice, check_head, check_heads, check_n_positions
+from posgeom.encodings.checks import check_choice, check_head, check_heads, check_n_positions, check_positive
+from posgeom.encodings.documentation import documented
 from posgeom.errors import EncodingError
 
 
@@ -43,6 +44,7 @@ def alibi_slopes(n_heads: int, *, max_bias: float = 8.0) -> NDArray[np.float64]:
     return np.concatenate([first, rest])
 
 
+@documented
 def alibi(
     n_positions: int,
     *,
@@ -51,6 +53,7 @@ def alibi(
     head: int | None = None,
     causal: bool = False,
     max_bias: float = 8.0,
+    scale: float = 1.0,
 ) -> Encoding:
     """The geometry of ALiBi's bias -m |i - j|, by one of four named routes.
 
@@ -61,31 +64,21 @@ def alibi(
 
     Parameters
     ----------
-    n_positions : int
-        Context length n.
     form : {"zscore", "linear", "kernel", "mds"}
         How the bias becomes distances; zscore is the paper's one-dimensional encoding.
     heads : int
         Number of heads, which decides the slopes of the forms but zscore.
     head : int, optional
         One head, from 0. By default all of them side by side: squared distances add.
-    causal : bool
-        Whether an exported bias masks keys after their query; distances do not depend on it.
     max_bias : float
         Exponent of the smallest slope, 2^-max_bias.
-
-    Returns
-    -------
-    Encoding
-
-    Raises
-    ------
-    EncodingError
-        When an option is out of range.
+    scale : float
+        What slopes are multiplied by; Falcon has 1 / sqrt(head_dim).
     """
     check_choice("alibi form", form, ("zscore", "linear", "kernel", "mds"))
     check_n_positions("alibi", n_positions)
-    slopes = alibi_slopes(heads, max_bias=max_bias)
+    check_positive("alibi scale", scale)
+    slopes = scale * alibi_slopes(heads, max_bias=max_bias)
     check_head("alibi", head, heads)
     if head is not None:
         slopes = slopes[[head]]
@@ -98,20 +91,10 @@ def alibi(
 
 
 def alibi_bias(slopes: NDArray[np.float64], *, causal: bool = False) -> Bias:
-    """The bias -m_h |i - j|.
+    """The bias -m_h |i - j|, from slopes m of shape (heads,).
 
     Some models add m_h j instead, whatever the query: under a causal softmax the two differ by a constant of the row
     and are equivalent, in an encoder they are not.
-
-    Parameters
-    ----------
-    slopes : ndarray of float, shape (heads,)
-    causal : bool
-        Whether keys after their query are masked.
-
-    Returns
-    -------
-    Bias
     """
 
     def values(query: NDArray[np.int64], key: NDArray[np.int64]) -> NDArray[np.float64]:

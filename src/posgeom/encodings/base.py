@@ -187,16 +187,7 @@ class PointEncoding(Encoding):
 
 
 class FunctionEncoding(Encoding):
-    """An encoding given by a function from positions to vectors, evaluated only where it is asked for.
-
-    Parameters
-    ----------
-    name : str
-    n_positions, n_dims : int
-        Context length n and width d.
-    coordinates : callable
-        From positions, shape (m,), to vectors, shape (m, d).
-    """
+    """An encoding given by a function from positions, shape (m,), to vectors, (m, d), where it is asked for."""
 
     def __init__(
         self,

@@ -10,13 +10,7 @@ from posgeom.messages import shown
 
 
 def catalog() -> list[dict[str, Any]]:
-    """Every scheme: posgeom's own, registered ones, those of other packages.
-
-    Returns
-    -------
-    list of dict
-        See `catalog_entry`; a scheme whose package cannot be loaded has ``error`` in place of the rest.
-    """
+    """Every scheme, posgeom's own, registered and of other packages; one that cannot be loaded with its ``error``."""
     entries: list[dict[str, Any]] = []
     for name in scheme_names():
         try:
@@ -27,23 +21,7 @@ def catalog() -> list[dict[str, Any]]:
 
 
 def catalog_entry(name: str) -> dict[str, Any]:
-    """One scheme.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    dict
-        ``name``, ``summary``, ``source``, ``needs`` (what it takes from an analysis), ``options`` and, for an option
-        that is a choice with options of its own, ``choices``. JSON-serialisable.
-
-    Raises
-    ------
-    EncodingError
-        When there is no such scheme, or its package cannot be loaded.
-    """
+    """One scheme for JSON: summary, source, what it takes from an analysis, options, and choices that have options."""
     scheme = find_scheme(name)
     if scheme is None:
         raise EncodingError(f"no encoding {shown(name)}: expected one of {', '.join(scheme_names())}")
@@ -81,16 +59,7 @@ def _option(option: Option) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """A value of an option as JSON can hold it.
-
-    Parameters
-    ----------
-    value : Any
-
-    Returns
-    -------
-    Any
-    """
+    """A value of an option as JSON can hold it."""
     if isinstance(value, Scaling):
         return {"name": value.name} | {key: plain(part) for key, part in vars(value).items()}
     if isinstance(value, dict):

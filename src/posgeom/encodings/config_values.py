@@ -41,18 +41,12 @@ def whole(value: Any, key: str) -> int:
 
 @dataclass(frozen=True)
 class RotaryValues:
-    """Rotary parameters, and the config around them.
-
-    Attributes
-    ----------
-    parameters, config : mapping
-    kind : str
-        The ``rope_type``, for messages.
-    """
+    """Rotary parameters, and the config around them."""
 
     parameters: Mapping[str, Any]
     config: Mapping[str, Any]
     kind: str
+    """The ``rope_type``, for messages."""
 
     def need(self, key: str) -> float:
         """A number that the kind cannot do without."""

@@ -9,12 +9,14 @@ from posgeom.encodings.base import Encoding
 from posgeom.encodings.bias import Bias
 from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
 from posgeom.encodings.checks import check_head, check_heads, check_positive, check_size
+from posgeom.encodings.documentation import documented
 from posgeom.encodings.networks import Network, draw_network, read_network
 from posgeom.seeds import make_rng
 
 _EPSILON = 1e-6
 
 
+@documented
 def fire(
     n_positions: int,
     *,
@@ -34,8 +36,6 @@ def fire(
 
     Parameters
     ----------
-    n_positions : int
-        Context length n.
     heads : int
         Outputs of the network, where it is drawn.
     hidden : int
@@ -51,19 +51,8 @@ def fire(
         Keys up to the query. Otherwise lags count in both directions, and distances use the mean of the two.
     form : {"linear", "kernel", "mds"}
         How the bias becomes distances; a learned function need be no kernel.
-    head : int, optional
-        One head, from 0. By default all of them side by side.
     seed : int
         Draws the network.
-
-    Returns
-    -------
-    Encoding
-
-    Raises
-    ------
-    EncodingError
-        When the weights cannot be read, or an option is out of range.
     """
     if weights is None:
         check_heads("fire", heads)
@@ -80,19 +69,7 @@ def fire(
 
 
 def fire_bias(network: Network, c: float, threshold: float, *, causal: bool) -> Bias:
-    """The bias of a given network.
-
-    Parameters
-    ----------
-    network : Network
-        From one number to one per head.
-    c, threshold : float
-    causal : bool
-
-    Returns
-    -------
-    Bias
-    """
+    """The bias of a given network."""
 
     def values(query: NDArray[np.int64], key: NDArray[np.int64]) -> NDArray[np.float64]:
         lags = np.abs(np.asarray(query - key))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding, FunctionEncoding, LagEncoding
 from posgeom.encodings.checks import as_parameters, check_choice, check_positive, check_size, check_width
+from posgeom.encodings.documentation import documented
 from posgeom.encodings.frequencies import rotation_lag_distances
 from posgeom.encodings.grids import check_grid, grid_places
 from posgeom.encodings.networks import Network, draw_network, read_network
@@ -17,6 +18,7 @@ from posgeom.messages import shown
 from posgeom.seeds import make_rng
 
 
+@documented
 def fourier(
     n_positions: int,
     n_dims: int,
@@ -36,8 +38,8 @@ def fourier(
 
     Parameters
     ----------
-    n_positions, n_dims : int
-        Context length n, and width d of the network's output.
+    n_dims : int
+        Width d of the network's output.
     features : int
         F, even, where they are drawn.
     hidden : int
@@ -53,15 +55,6 @@ def fourier(
         mlp.2.weight, mlp.2.bias for the network (GELU). Without it all is drawn as it is initialised before training.
     seed : int
         Draws frequencies and network.
-
-    Returns
-    -------
-    Encoding
-
-    Raises
-    ------
-    EncodingError
-        When the weights cannot be read, or an option is out of range.
     """
     check_choice("fourier network", network, ("mlp", "none"))
     if grid is not None:

@@ -18,20 +18,9 @@ def tensor2tensor_frequencies(n_dims: int, base: float) -> NDArray[np.float64]:
 def rotation_lag_distances(
     lags: NDArray[np.int64], frequencies: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Distance at each lag of a sum of rotations: d^2(l) = sum_k w_k 4 sin^2(omega_k l / 2).
+    """Distance at each lag of a sum of rotations: d^2(l) = sum_k w_k 4 sin^2(omega_k l / 2), w_k a squared radius.
 
     The half-angle form keeps its digits where 2 - 2 cos cancels.
-
-    Parameters
-    ----------
-    lags : ndarray of int, shape (m,)
-    frequencies : ndarray of float, shape (k,)
-    weights : ndarray of float, shape (k,)
-        Squared radius of each rotation.
-
-    Returns
-    -------
-    ndarray of float, shape (m,)
     """
     squared = np.zeros(lags.size)
     half_lag = lags / 2

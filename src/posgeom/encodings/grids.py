@@ -11,21 +11,7 @@ MAX_CELLS = 1 << 40
 
 
 def check_grid(scheme: str, axes: tuple[int, ...], n_positions: int) -> None:
-    """Refuse a grid that cannot hold the positions.
-
-    Parameters
-    ----------
-    scheme : str
-        Named in the message.
-    axes : tuple of int
-        Cells along each axis.
-    n_positions : int
-        Context length.
-
-    Raises
-    ------
-    EncodingError
-    """
+    """Refuse a grid that cannot hold the positions."""
     text = f"{scheme} grid {'x'.join(map(str, axes))}"
     if len(axes) not in (2, 3) or min(axes) < 1:
         raise EncodingError(f"{text}: expected two or three sizes from 1")
@@ -37,15 +23,5 @@ def check_grid(scheme: str, axes: tuple[int, ...], n_positions: int) -> None:
 
 
 def grid_places(positions: NDArray[np.int64], axes: tuple[int, ...]) -> NDArray[np.int64]:
-    """Coordinates of positions, the last axis running fastest.
-
-    Parameters
-    ----------
-    positions : ndarray of int64, shape (n,)
-    axes : tuple of int
-
-    Returns
-    -------
-    ndarray of int64, shape (n, len(axes))
-    """
+    """Coordinates of positions, shape (n, axes), the last axis running fastest."""
     return np.stack(np.unravel_index(positions, axes), axis=1)

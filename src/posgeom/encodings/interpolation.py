@@ -15,27 +15,7 @@ Alignment = Literal["corners", "centers"]
 def interpolate_rows(
     rows: NDArray[np.float64], known: NDArray[np.float64], wanted: NDArray[np.float64], kind: Interpolation
 ) -> NDArray[np.float64]:
-    """Rows at wanted places, from rows at known places.
-
-    Parameters
-    ----------
-    rows : ndarray of float, shape (m, d)
-    known : ndarray of float, shape (m,)
-        Increasing.
-    wanted : ndarray of float, shape (k,)
-        From the first known place to the last.
-    kind : {"linear", "cubic"}
-        Linear pieces, or a cubic spline with not-a-knot ends, which is exact for cubic polynomials.
-
-    Returns
-    -------
-    ndarray of float, shape (k, d)
-
-    Raises
-    ------
-    EncodingError
-        When a place lies outside those known, or there are too few rows.
-    """
+    """Rows at some places between known, increasing ones: linear, or by a cubic spline with not-a-knot ends."""
     check_choice("interpolation", kind, ("linear", "cubic"))
     needed = 4 if kind == "cubic" else 1
     if known.size < needed:
@@ -65,27 +45,10 @@ def stretch_rows(
     *,
     n_first: int | None = None,
 ) -> NDArray[np.float64]:
-    """A table of m rows as one of `length` rows over the same range of positions.
+    """The first rows of a table of m rows stretched to `length` rows over the same range of positions.
 
-    Parameters
-    ----------
-    rows : ndarray of float, shape (m, d)
-    length : int
-    kind : {"linear", "cubic"}
-    align : {"corners", "centers"}
-        Row i lies at i (m - 1) / (length - 1), so that first and last rows stay; or at (i + 1/2) m / length - 1/2,
-        clipped to the rows there are, as images are usually resized.
-    n_first : int, optional
-        Rows wanted, from the first; by default all.
-
-    Returns
-    -------
-    ndarray of float, shape (min(length, n_first), d)
-
-    Raises
-    ------
-    EncodingError
-        When an option is out of range.
+    With corners aligned row i lies at i (m - 1) / (length - 1), so that first and last rows stay; with centers at
+    (i + 1/2) m / length - 1/2, clipped to the rows there are, as images are usually resized.
     """
     check_choice("align", align, ("corners", "centers"))
     m = rows.shape[0]

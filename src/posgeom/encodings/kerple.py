@@ -10,6 +10,7 @@ from posgeom.encodings.base import Encoding
 from posgeom.encodings.bias import Bias
 from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
 from posgeom.encodings.checks import check_choice, check_head, check_positive
+from posgeom.encodings.documentation import documented
 from posgeom.errors import EncodingError
 
 Lags = NDArray[np.float64]
@@ -19,6 +20,7 @@ _KINDS: dict[str, Callable[[Lags, Lags, Lags], Lags]] = {
 }
 
 
+@documented
 def kerple(
     n_positions: int,
     *,
@@ -33,28 +35,11 @@ def kerple(
 
     Parameters
     ----------
-    n_positions : int
-        Context length n.
     kind : {"log", "power"}
         Logarithmic or power variant; power with r2 = 1 is ALiBi with slope r1.
     r1, r2 : tuple of float
         Learned, positive, one per head or one for all; r2 of the power variant is at most 2. The defaults are neutral
         values, not a trained model's.
-    form : {"linear", "kernel", "mds"}
-        How the bias becomes distances.
-    head : int, optional
-        One head, from 0. By default all of them side by side.
-    causal : bool
-        Whether an exported bias masks keys after their query; distances do not depend on it.
-
-    Returns
-    -------
-    Encoding
-
-    Raises
-    ------
-    EncodingError
-        When an option is out of range.
     """
     check_choice("kerple kind", kind, _KINDS)
     n_heads = max(len(r1), len(r2))

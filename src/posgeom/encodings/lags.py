@@ -13,18 +13,7 @@ def lag_span(positions: NDArray[np.int64]) -> int:
 
 
 def spread_lags(table: NDArray[np.float64], positions: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The entry of the lag of each pair of positions.
-
-    Parameters
-    ----------
-    table : ndarray of float, shape (span + 1,)
-        Entry at each lag from 0.
-    positions : ndarray of int, shape (m,)
-
-    Returns
-    -------
-    ndarray of float, shape (m, m)
-    """
+    """The entry of the lag of each pair of positions, shape (m, m), from a table by lag from 0."""
     m = positions.size
     check_matrix_fits(m)
     if m > 1 and (np.diff(positions) == 1).all():

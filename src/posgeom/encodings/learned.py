@@ -7,11 +7,13 @@ from numpy.typing import ArrayLike
 
 from posgeom.encodings.base import Encoding, PointEncoding
 from posgeom.encodings.checks import as_matrix, check_n_positions
+from posgeom.encodings.documentation import documented
 from posgeom.encodings.interpolation import Alignment, stretch_rows
 from posgeom.encodings.tables import Table, read_table
 from posgeom.errors import EncodingError
 
 
+@documented
 def learned(points: ArrayLike, *, n_positions: int | None = None, name: str = "learned") -> Encoding:
     """An encoding from a matrix, one row per position.
 
@@ -21,11 +23,6 @@ def learned(points: ArrayLike, *, n_positions: int | None = None, name: str = "l
         Row i is the vector of position i.
     n_positions : int, optional
         Context length n: the first n rows are used. By default all rows.
-    name : str
-
-    Returns
-    -------
-    Encoding
 
     Raises
     ------
@@ -43,6 +40,7 @@ def learned(points: ArrayLike, *, n_positions: int | None = None, name: str = "l
     return PointEncoding(name, matrix[:n])
 
 
+@documented
 def learned_table(
     n_positions: int,
     *,
@@ -65,15 +63,6 @@ def learned_table(
         Rows after stretching; by default n.
     align : {"corners", "centers"}
         Whether first and last rows stay in place, or rows stand for cells of equal size, as when images are resized.
-
-    Returns
-    -------
-    Encoding
-
-    Raises
-    ------
-    EncodingError
-        When the table cannot be read, has too few rows, or an option is out of range.
     """
     name, values = read_table(table)
     if interpolation == "none":

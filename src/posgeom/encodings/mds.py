@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding, PointEncoding
 from posgeom.encodings.checks import check_choice, check_width
+from posgeom.encodings.documentation import documented
 from posgeom.encodings.interpolation import interpolate_rows
 from posgeom.errors import EncodingError
 from posgeom.estimation.build import Geometry
@@ -15,6 +16,7 @@ from posgeom.estimation.mds import MDS, classical_mds
 from posgeom.seeds import make_rng
 
 
+@documented
 def mds(
     geometry: Geometry | DistanceMatrix,
     n_dims: int | None = None,
@@ -50,10 +52,6 @@ def mds(
         without a new fit.
     seed : int
         Draws the map of the mixed columns.
-
-    Returns
-    -------
-    Encoding
 
     Raises
     ------

@@ -29,21 +29,15 @@ _ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"relu": lambda x: np.maximu
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """y = W2 act(W1 x + b1) + b2.
-
-    Attributes
-    ----------
-    w1, b1, w2, b2 : ndarray of float
-        Shapes (hidden, inputs), (hidden,), (outputs, hidden), (outputs,).
-    activation : {"relu", "gelu"}
-        The exact one, through the error function.
-    """
+    """y = W2 act(W1 x + b1) + b2."""
 
     w1: Array
     b1: Array
     w2: Array
     b2: Array
+    """Shapes (hidden, inputs), (hidden,), (outputs, hidden), (outputs,)."""
     activation: Activation
+    """The exact one, through the error function."""
 
     @property
     def n_outputs(self) -> int:
@@ -63,23 +57,7 @@ class Network:
 def draw_network(
     n_inputs: int, hidden: int, n_outputs: int, rng: np.random.Generator, *, activation: Activation
 ) -> Network:
-    """A network before training: weights and biases of a layer uniform within 1 / sqrt(its inputs).
-
-    Parameters
-    ----------
-    n_inputs, hidden, n_outputs : int
-    rng : numpy.random.Generator
-    activation : {"relu", "gelu"}
-
-    Returns
-    -------
-    Network
-
-    Raises
-    ------
-    EncodingError
-        When it has more parameters than any such network.
-    """
+    """A network before training: weights and biases of a layer uniform within 1 / sqrt(its inputs)."""
     n_parameters = hidden * (n_inputs + n_outputs)
     if n_parameters > MAX_PARAMETERS:
         raise EncodingError(f"a network of {n_parameters:,} weights: expected at most {MAX_PARAMETERS:,}")
@@ -94,27 +72,7 @@ def draw_network(
 def read_network(
     path: Path, n_inputs: int | None, activation: Activation, *, scalars: Sequence[str] = ()
 ) -> tuple[Network, dict[str, float]]:
-    """A network from a .safetensors file with mlp.0.weight, mlp.0.bias, mlp.2.weight and mlp.2.bias.
-
-    Parameters
-    ----------
-    path : Path
-    n_inputs : int, optional
-        Width of the input; any by default.
-    activation : {"relu", "gelu"}
-    scalars : sequence of str
-        Single numbers to read as well, where the file has them.
-
-    Returns
-    -------
-    Network
-    dict of str to float
-
-    Raises
-    ------
-    EncodingError
-        When the file cannot be read, lacks a tensor, or has one of another shape.
-    """
+    """A network from mlp.0.weight, mlp.0.bias, mlp.2.weight and mlp.2.bias of a file, and single numbers beside it."""
     tensors = load_tensors(path)
     names = ("mlp.0.weight", "mlp.0.bias", "mlp.2.weight", "mlp.2.bias")
     for name in names:

@@ -1,13 +1,13 @@
 """Options of a scheme: read off its signature and docstring, and parsed from ``option=value,...``."""
 
 import inspect
-import re
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from posgeom.encodings.documentation import ENTRY, sections_of
 from posgeom.encodings.rotary_scaling import Scaling
 from posgeom.errors import EncodingError
 from posgeom.messages import shown
@@ -20,23 +20,15 @@ _SPLIT = ":"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a scheme.
-
-    Attributes
-    ----------
-    name : str
-    kind : Any
-        Its type.
-    default : Any
-        `inspect.Parameter.empty` where it must be given.
-    help : str
-        What the docstring says of it.
-    """
+    """One option of a scheme."""
 
     name: str
     kind: Any
+    """Its type."""
     default: Any
+    """`inspect.Parameter.empty` where it must be given."""
     help: str
+    """What the docstring says of it."""
 
     @property
     def is_required(self) -> bool:
@@ -55,16 +47,7 @@ class Option:
 
 
 def options_of(build: Callable[..., Any]) -> dict[str, Option]:
-    """Options of a function or class: its parameters but those of the analysis.
-
-    Parameters
-    ----------
-    build : callable
-
-    Returns
-    -------
-    dict of str to Option
-    """
+    """Options of a function or class: its parameters but those of the analysis."""
     parameters = inspect.signature(build).parameters.values()
     hints = _hints(build)
     helps = parameter_helps(inspect.getdoc(build) or "")
@@ -78,16 +61,7 @@ def options_of(build: Callable[..., Any]) -> dict[str, Option]:
 
 
 def suboptions_of(choice: type[Scaling]) -> dict[str, Option]:
-    """Options that come with a choice, such as those of one scaling.
-
-    Parameters
-    ----------
-    choice : type
-
-    Returns
-    -------
-    dict of str to Option
-    """
+    """Options that come with a choice, such as those of one scaling."""
     hints, helps = get_type_hints(choice), parameter_helps(inspect.getdoc(choice) or "")
     return {
         f.name: Option(f.name, hints[f.name], _REQUIRED if f.default is MISSING else f.default, helps.get(f.name, ""))
@@ -96,25 +70,7 @@ def suboptions_of(choice: type[Scaling]) -> dict[str, Option]:
 
 
 def parse_options(spec: str, text: str, known: Mapping[str, Option]) -> dict[str, Any]:
-    """Parse ``option=value,option=value``; the first item may be the value alone of the only required option.
-
-    Parameters
-    ----------
-    spec : str
-        The whole spec, for messages.
-    text : str
-        What follows the name.
-    known : mapping of str to Option
-
-    Returns
-    -------
-    dict of str to Any
-
-    Raises
-    ------
-    EncodingError
-        When an option is unknown, given twice, missing, or of another type.
-    """
+    """Parse ``option=value,option=value``; the first item may be the value alone of the only required option."""
     given: dict[str, str] = {}
     required = [option.name for option in known.values() if option.is_required]
     for number, item in enumerate(text.split(",") if text else []):
@@ -149,13 +105,9 @@ def describe(kind: Any) -> str:
 
 def parameter_helps(doc: str) -> dict[str, str]:
     """First sentences of the parameters in a NumPy-style docstring, by name."""
-    match = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-+\n|\Z)", doc, re.DOTALL | re.MULTILINE)
     helps: dict[str, str] = {}
-    if match is None:
-        return helps
-    for names, body in re.findall(r"^(\w[\w, ]*?)(?: :[^\n]*)?\n((?:[ \t]+[^\n]*\n?|\n)*)", match[1], re.MULTILINE):
-        for name in names.split(", "):
-            helps[name] = " ".join(body.replace("`", "").split())
+    for names, body in ENTRY.findall(sections_of(doc)[1].get("Parameters", "")):
+        helps |= dict.fromkeys(names.split(", "), " ".join(body.replace("`", "").split()))
     return helps
 
 

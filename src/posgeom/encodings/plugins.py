@@ -16,22 +16,7 @@ def plugin_names() -> list[str]:
 
 
 def load_plugin(name: str) -> tuple[Callable[..., Any], str] | None:
-    """The function or class of a scheme, and the package that it comes from.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    tuple of callable and str, or None
-        None where no package offers it.
-
-    Raises
-    ------
-    EncodingError
-        When two packages offer it, or its package cannot be loaded.
-    """
+    """The function or class of a scheme, and the package that it comes from; None where no package offers it."""
     found = list(dict.fromkeys(entry_points(group=GROUP, name=name)))
     if not found:
         return None

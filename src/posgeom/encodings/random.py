@@ -7,9 +7,11 @@ from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding, FunctionEncoding
 from posgeom.encodings.checks import check_choice, check_positive, check_width
+from posgeom.encodings.documentation import documented
 from posgeom.seeds import make_rng
 
 
+@documented
 def random(
     n_positions: int,
     n_dims: int,
@@ -22,23 +24,12 @@ def random(
 
     Parameters
     ----------
-    n_positions, n_dims : int
-        Context length n and width d.
     std : float
         Standard deviation; 0.02 is BERT's initialisation.
     distribution : {"gaussian", "uniform"}
         Uniform entries lie between -std sqrt(3) and std sqrt(3).
     seed : int
         Draws the entries.
-
-    Returns
-    -------
-    Encoding
-
-    Raises
-    ------
-    EncodingError
-        When `std` or the width is out of range.
     """
     check_width(n_dims)
     check_positive("random std", std)

@@ -39,24 +39,16 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """A named way to build an encoding.
-
-    Attributes
-    ----------
-    name : str
-    build : callable
-        Called with those of `n_positions`, `n_dims`, `geometry` and `seed` that it has parameters for, and with its
-        options, which are its other parameters. Returns an `Encoding`, or a matrix with one row per position.
-    source : str
-        Publication or package that it comes from.
-    is_own : bool
-        Whether it is one of posgeom's.
-    """
+    """A named way to build an encoding."""
 
     name: str
     build: Builder
+    """Called with those of `n_positions`, `n_dims`, `geometry` and `seed` that it has parameters for, and with its
+    options, which are its other parameters. Returns an `Encoding`, or a matrix with one row per position."""
     source: str
+    """Publication or package that it comes from."""
     is_own: bool = False
+    """Whether it is one of posgeom's."""
 
     @property
     def summary(self) -> str:
@@ -147,21 +139,7 @@ def scheme_names() -> list[str]:
 
 
 def find_scheme(name: str) -> Scheme | None:
-    """The scheme of a name, or None.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    Scheme or None
-
-    Raises
-    ------
-    EncodingError
-        When it is another package's, and that package cannot be loaded.
-    """
+    """The scheme of a name, or None; of another package that cannot be loaded it says so."""
     if (scheme := SCHEMES.get(name) or _REGISTERED.get(name)) is not None:
         return scheme
     plugin = load_plugin(name) if name else None
@@ -231,18 +209,7 @@ def build_encoding(
 
 
 def check_spec(spec: str | Builder, *, n_positions: int, n_dims: int) -> None:
-    """Find out before long work whether `build_encoding` will take a spec.
-
-    Parameters
-    ----------
-    spec : str or callable
-    n_positions, n_dims : int
-
-    Raises
-    ------
-    EncodingError
-        As `build_encoding` would; of a scheme that is fitted to a geometry, only the options are checked.
-    """
+    """Refuse before long work a spec that `build_encoding` would, but for what depends on the geometry."""
     if isinstance(spec, str) and _file_of(spec):
         build_encoding(spec, n_positions=n_positions, n_dims=n_dims)
         return

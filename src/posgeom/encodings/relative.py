@@ -11,6 +11,7 @@ from posgeom.encodings.base import Encoding
 from posgeom.encodings.bias import Bias
 from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
 from posgeom.encodings.checks import as_parameters, check_choice, check_head
+from posgeom.encodings.documentation import documented
 from posgeom.encodings.frequencies import inverse_frequencies
 from posgeom.encodings.grids import check_grid, grid_places
 from posgeom.encodings.tables import Table, read_table
@@ -30,6 +31,7 @@ def log_buckets(relative: Positions, *, n_buckets: int, max_distance: int) -> Po
     return np.asarray(np.where(lags <= middle, relative, far), np.int64)
 
 
+@documented
 def relative(
     n_positions: int,
     *,
@@ -47,8 +49,6 @@ def relative(
 
     Parameters
     ----------
-    n_positions : int
-        Context length n.
     query : file
         FILE.npy or FILE.safetensors:tensor=NAME, one vector. For transformer-xl W_R' v, of the width of its sines.
     table : file, optional
@@ -60,17 +60,6 @@ def relative(
         Of deberta's logarithmic buckets (``max_relative_positions``, ``max_position_embeddings``); 0: no buckets.
     causal : bool
         Whether keys after their query are masked.
-    form : {"linear", "kernel", "mds"}
-        How the bias becomes distances.
-
-    Returns
-    -------
-    Encoding
-
-    Raises
-    ------
-    EncodingError
-        When a file cannot be read or has another shape, or an option is out of range.
     """
     check_choice("relative kind", kind, ("shaw", "deberta", "transformer-xl"))
     name, values = read_table(query)
@@ -112,6 +101,7 @@ def _index(kind: str, n_rows: int, max_distance: int) -> Callable[[Positions], P
     return lambda lags: np.clip(log_buckets(lags, n_buckets=half, max_distance=max_distance) + half, 0, n_rows - 1)
 
 
+@documented
 def swin(
     n_positions: int,
     *,
@@ -131,19 +121,6 @@ def swin(
         head (``relative_position_bias_table``).
     grid : tuple of int
         Rows and columns of the window.
-    form : {"linear", "kernel", "mds"}
-        How the bias becomes distances.
-    head : int, optional
-        One head, from 0. By default all of them side by side.
-
-    Returns
-    -------
-    Encoding
-
-    Raises
-    ------
-    EncodingError
-        When the table cannot be read or has another shape, or an option is out of range.
     """
     check_grid("swin", grid, n_positions)
     spans = tuple(2 * size - 1 for size in grid)

@@ -10,6 +10,7 @@ from posgeom.encodings.base import Encoding, LagEncoding
 from posgeom.encodings.bias import Bias
 from posgeom.encodings.bias_encoding import BiasEncoding
 from posgeom.encodings.checks import as_parameters, check_base, check_choice, check_offset, check_width
+from posgeom.encodings.documentation import documented
 from posgeom.encodings.frequencies import inverse_frequencies
 from posgeom.encodings.rotary_scaling import Scaling
 from posgeom.encodings.rotation import PAIRINGS, Pairing, Rotation
@@ -19,18 +20,7 @@ from posgeom.seeds import make_rng
 
 
 class OrbitEncoding(LagEncoding):
-    """The images R(i) x of a vector under a rotation.
-
-    Parameters
-    ----------
-    name : str
-    n_positions : int
-    rotation : Rotation
-    pairs : ndarray of float, shape (r / 2, 2)
-        The rotated channels of x, by pair.
-    vector : ndarray of float, shape (n_dims,), optional
-        All of x, where it was given by channel.
-    """
+    """The images R(i) x of a vector under a rotation: its rotated channels by pair, and all of it if it was given."""
 
     def __init__(
         self,
@@ -45,13 +35,7 @@ class OrbitEncoding(LagEncoding):
         self._pairs, self._vector = pairs, vector
 
     def coordinates(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
-        """Vectors R(i) x, shape (m, d).
-
-        Raises
-        ------
-        EncodingError
-            When the pairing of channels is not said.
-        """
+        """Vectors R(i) x, shape (m, d)."""
         first, second = self.rotation.channels()
         vector = np.zeros(self.rotation.n_dims) if self._vector is None else self._vector.copy()
         vector[first], vector[second] = self._pairs[:, 0], self._pairs[:, 1]
@@ -63,6 +47,7 @@ class OrbitEncoding(LagEncoding):
         return self.rotation.rotate_pairs(self._pairs, chosen).reshape(chosen.size, self._pairs.size)
 
 
+@documented
 def rope(
     n_positions: int,
     n_dims: int,
@@ -85,8 +70,8 @@ def rope(
 
     Parameters
     ----------
-    n_positions, n_dims : int
-        Context length n and width d of a head, even.
+    n_dims : int
+        Width d of a head, even.
     base : float
         ``rope_theta``.
     pairing : {"interleaved", "halves"}, optional
@@ -108,10 +93,6 @@ def rope(
         indefinite.
     seed : int
         Draws the Gaussian reference.
-
-    Returns
-    -------
-    Encoding
 
     Raises
     ------
@@ -152,22 +133,7 @@ def rotation_for(
     offset: int = 0,
     scaling: Scaling | None = None,
 ) -> Rotation:
-    """The rotation of `rope` with these options, which it documents.
-
-    Parameters
-    ----------
-    n_positions, n_dims : int
-    base, pairing, partial, offset, scaling
-
-    Returns
-    -------
-    Rotation
-
-    Raises
-    ------
-    EncodingError
-        When the rotated width is odd, or an option is out of range.
-    """
+    """The rotation of `rope` with these options, which it documents."""
     check_width(n_dims)
     check_base(base)
     check_offset(offset)
@@ -190,19 +156,7 @@ def rotation_for(
 
 
 def rotary_kernel(rotation: Rotation, queries: NDArray[np.float64], keys: NDArray[np.float64]) -> Bias:
-    """The kernel q' R(j - i) k as a bias of one head.
-
-    Parameters
-    ----------
-    rotation : Rotation
-    queries, keys : ndarray of float, shape (r / 2, 2)
-        Rotated channels of q and k, by pair. What is not rotated adds a constant, which distances do not see.
-
-    Returns
-    -------
-    Bias
-        Conditionally positive where no pair has q_k . k_k < 0, such as for q = k.
-    """
+    """The kernel q' R(j - i) k as a bias of one head, from rotated channels by pair, shape (r / 2, 2)."""
     scale = rotation.attention_factor**2
     even = scale * (queries * keys).sum(axis=1)
     odd = scale * (queries[:, 0] * keys[:, 1] - queries[:, 1] * keys[:, 0])

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.config_values import first, load_config, number, whole
+from posgeom.encodings.documentation import documented
 from posgeom.encodings.rope import rope
 from posgeom.encodings.rope_kinds import check_keys, kind_of, scaling_of
 from posgeom.encodings.rope_layers import BLOCKS, LayerRule, layer_rules
@@ -27,59 +28,39 @@ _INERT = re.compile(r"(v|qk|qk_nope|index|linear|linear_key|linear_value|mamba|a
 
 @dataclass(frozen=True)
 class RopeSettings:
-    """What a config says of its rotary embedding, as options of `rope`.
-
-    Attributes
-    ----------
-    n_dims : int
-        Width of a head.
-    base : float
-    partial : float
-    scaling : Scaling or None
-    layer_type : str or None
-        Layers that it holds for, where they differ.
-    pairing : {"halves", "interleaved"} or None
-        None where the config does not say its model type.
-    temperature : Temperature or None
-        What queries are multiplied by as well, by their position.
-    mrope : tuple of int or None
-        Pairs that follow time, height and width, in turn, where they are dealt; text has the three alike.
-    mrope_order : {"chunked", "interleaved"} or None
-    """
+    """What a config says of its rotary embedding, as options of `rope`."""
 
     n_dims: int
+    """Width of a head."""
     base: float
     partial: float
     scaling: Scaling | None
     layer_type: str | None
+    """Layers that it holds for, where they differ."""
     pairing: Pairing | None = None
+    """None where the config does not say its model type."""
     temperature: Temperature | None = None
+    """What queries are multiplied by as well, by their position."""
     mrope: tuple[int, ...] | None = None
+    """Pairs that follow time, height and width, in turn, where they are dealt; text has the three alike."""
     mrope_order: Literal["chunked", "interleaved"] | None = None
 
 
 @dataclass(frozen=True)
 class LayerPositions:
-    """Rotary options of the layers of one type.
-
-    Attributes
-    ----------
-    layer_type : str or None
-        None where all layers are alike.
-    settings : RopeSettings or None
-        None where these layers do not rotate.
-    layers : tuple of int or None
-        Their numbers, where the config has enough to tell.
-    temperature : Temperature or None
-        Of layers that do not rotate.
-    """
+    """Rotary options of the layers of one type."""
 
     layer_type: str | None
+    """None where all layers are alike."""
     settings: RopeSettings | None
+    """None where these layers do not rotate."""
     layers: tuple[int, ...] | None
+    """Their numbers, where the config has enough to tell."""
     temperature: Temperature | None = None
+    """Of layers that do not rotate."""
 
 
+@documented
 def rope_from_config(
     config: Mapping[str, Any] | str | Path,
     n_positions: int,
@@ -98,18 +79,12 @@ def rope_from_config(
     ----------
     config : mapping, str or Path
         A config as a dictionary, or its ``config.json``.
-    n_positions : int
-        Context length n.
     layer_type : str, optional
         Such as ``"sliding_attention"``, where layers have different rotary options.
     pairing : {"interleaved", "halves"}, optional
         By default that of the config's ``model_type``; see `rope`.
     offset, reference, key, form, seed
         See `rope`.
-
-    Returns
-    -------
-    Encoding
 
     Raises
     ------
@@ -173,7 +148,7 @@ def read_rope_layers(config: Mapping[str, Any] | str | Path) -> tuple[LayerPosit
         raise EncodingError(f"{shown(config)} holds {type(values).__name__}: expected a model config, an object")
     values = _text_part(values)
     kind = values.get("model_type")
-    if kind is not None and kind not in FAMILIES:
+    if kind is not None and (not isinstance(kind, str) or kind not in FAMILIES):
         raise EncodingError(
             f"config has model_type {shown(kind, 60)}, whose rotary defaults are not known: leave model_type out to "
             "read its rotary keys as they stand"

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding, FunctionEncoding
 from posgeom.encodings.checks import check_base, check_choice, check_width
+from posgeom.encodings.documentation import documented
 from posgeom.encodings.frequencies import inverse_frequencies
 from posgeom.encodings.grids import check_grid, grid_places
 from posgeom.errors import EncodingError
@@ -15,6 +16,7 @@ Layout = Literal["split", "alternate", "unit", "chunked", "interleaved"]
 _LAYOUTS = ("split", "alternate", "unit", "chunked", "interleaved")
 
 
+@documented
 def rope_grid(
     n_positions: int,
     n_dims: int,
@@ -30,8 +32,8 @@ def rope_grid(
 
     Parameters
     ----------
-    n_positions, n_dims : int
-        Context length n and width d of a head.
+    n_dims : int
+        Width d of a head.
     grid : tuple of int
         Sizes of the axes, such as (14, 14): positions run over it row by row, the last axis fastest.
     layout : {"split", "alternate", "unit", "chunked", "interleaved"}
@@ -43,10 +45,6 @@ def rope_grid(
         ``rope_theta``.
     sections : tuple of int, optional
         ``mrope_section``: pairs of time, height and width.
-
-    Returns
-    -------
-    Encoding
 
     Raises
     ------

@@ -16,76 +16,51 @@ FULL, SLIDING = "full_attention", "sliding_attention"
 
 @dataclass(frozen=True, eq=False)
 class RotaryFamily:
-    """Defaults and conventions of a family.
-
-    Attributes
-    ----------
-    pairing : {"halves", "interleaved"} or None
-        None: not known, of a config without a model type.
-    base : float
-        Where the config has none.
-    partial : float or None
-        Share of the channels where the config has none; None: the code reads no share.
-    head_dim : int or None
-        Where the config has none; None: the width divided by the heads.
-    width_keys : tuple of str
-        Names that the config has for it.
-    block : mapping
-        Rotary block where the config has none.
-    blocks : mapping of str to mapping
-        The same by layer type, where layers differ.
-    base_keys : mapping of str to str or None
-        Names outside the block for the base, and the layer type that each is of.
-    scaled : tuple of str
-        Layer types that an old ``rope_scaling`` is for; by default all.
-    layers : {"all", "sliding", "windowed", "listed", "bases"}
-        Layers that rotate: all; those with sliding attention; the same, or all where there is no window; those with 1
-        in ``no_rope_layers``; those with a base in ``layer_rope_theta``.
-    period : int
-        Every so many layers one has full attention, or no rotation, where the config has no list.
-    first : bool
-        Whether the first layer of a period is that one, instead of the last.
-    requires : mapping
-        Values without which the code does not rotate.
-    mrope : {"chunked", "interleaved"} or None
-        How pairs are dealt to time, height and width by ``mrope_section``.
-    share_keys : tuple of str
-        Names outside the block for the share, where one is read.
-    rotated : int or None
-        Rotated channels where the config has no ``rotary_dim``, of a family that reads one and no share.
-    reads_block : bool
-        Whether the code reads a rotary block at all.
-    wide : (str, int) or None
-        Name and default of the head width of layers with full attention.
-    temperature : {"rotated", "unrotated"} or None
-        Layers whose queries are multiplied by a factor that grows with the position.
-    keys : frozenset of str
-        Further keys of the config that look rotary and are read elsewhere, or change nothing.
-    block_keys : frozenset of str
-        The same of the rotary block.
-    """
+    """Defaults and conventions of a family."""
 
     pairing: Pairing | None = "halves"
+    """None: not known, of a config without a model type."""
     base: float = 10000.0
+    """Where the config has none."""
     partial: float | None = None
+    """Share of the channels where the config has none; None: the code reads no share."""
     head_dim: int | None = None
+    """Where the config has none; None: the width divided by the heads."""
     width_keys: tuple[str, ...] = ("head_dim",)
+    """Names that the config has for it."""
     block: Mapping[str, Any] = field(default_factory=dict)
+    """Rotary block where the config has none."""
     blocks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The same by layer type, where layers differ."""
     base_keys: Mapping[str, str | None] = field(default_factory=lambda: {"rope_theta": None})
+    """Names outside the block for the base, and the layer type that each is of."""
     scaled: tuple[str, ...] = ()
+    """Layer types that an old ``rope_scaling`` is for; by default all."""
     layers: Literal["all", "sliding", "windowed", "listed", "bases"] = "all"
+    """Layers that rotate: all; those with sliding attention; the same, or all where there is no window; those with
+    1 in ``no_rope_layers``; those with a base in ``layer_rope_theta``."""
     period: int = 4
+    """Every so many layers one has full attention, or no rotation, where the config has no list."""
     first: bool = False
+    """Whether the first layer of a period is that one, instead of the last."""
     requires: Mapping[str, Any] = field(default_factory=dict)
+    """Values without which the code does not rotate."""
     mrope: Literal["chunked", "interleaved"] | None = None
+    """How pairs are dealt to time, height and width by ``mrope_section``."""
     share_keys: tuple[str, ...] = ("partial_rotary_factor",)
+    """Names outside the block for the share, where one is read."""
     rotated: int | None = None
+    """Rotated channels where the config has no ``rotary_dim``, of a family that reads one and no share."""
     reads_block: bool = True
+    """Whether the code reads a rotary block at all."""
     wide: tuple[str, int] | None = None
+    """Name and default of the head width of layers with full attention."""
     temperature: Literal["rotated", "unrotated"] | None = None
+    """Layers whose queries are multiplied by a factor that grows with the position."""
     keys: frozenset[str] = frozenset()
+    """Further keys of the config that look rotary and are read elsewhere, or change nothing."""
     block_keys: frozenset[str] = frozenset()
+    """The same of the rotary block."""
 
 
 def _llama3(factor: float, low: float, high: float, original: int) -> Mapping[str, Any]:

@@ -15,13 +15,7 @@ PAIRINGS: tuple[Pairing, Pairing] = ("interleaved", "halves")
 
 @dataclass(frozen=True)
 class Temperature:
-    """What queries are multiplied by, beside any rotation: 1 + beta log(1 + floor((i + shift) / length)) (Llama 4).
-
-    Attributes
-    ----------
-    beta, length : float
-    shift : int
-    """
+    """What queries are multiplied by, beside any rotation: 1 + beta log(1 + floor((i + shift) / length)) (Llama 4)."""
 
     beta: float
     length: float

@@ -9,9 +9,11 @@ from posgeom.encodings.base import Encoding
 from posgeom.encodings.bias import Bias
 from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
 from posgeom.encodings.checks import check_base, check_head, check_heads, check_size
+from posgeom.encodings.documentation import documented
 from posgeom.errors import EncodingError
 
 
+@documented
 def sandwich(
     n_positions: int,
     *,
@@ -29,8 +31,6 @@ def sandwich(
 
     Parameters
     ----------
-    n_positions : int
-        Context length n.
     heads : int
         Number of heads H.
     width : int
@@ -39,21 +39,6 @@ def sandwich(
         Base of the frequencies.
     first : {"1", "0"}
         First frequency index: k = 1 .. w/2 as in the paper's formula, or 0 .. w/2 - 1 as in the sinusoidal encoding.
-    form : {"linear", "kernel", "mds"}
-        How the bias becomes distances.
-    head : int, optional
-        One head, from 0. By default all of them side by side.
-    causal : bool
-        Whether an exported bias masks keys after their query; distances do not depend on it.
-
-    Returns
-    -------
-    Encoding
-
-    Raises
-    ------
-    EncodingError
-        When an option is out of range.
     """
     check_heads("sandwich", heads)
     check_head("sandwich", head, heads)

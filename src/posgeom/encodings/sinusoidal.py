@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding, FunctionEncoding, LagEncoding
 from posgeom.encodings.checks import check_base, check_choice, check_offset, check_width
+from posgeom.encodings.documentation import documented
 from posgeom.encodings.frequencies import inverse_frequencies, rotation_lag_distances, tensor2tensor_frequencies
 from posgeom.encodings.grids import check_grid, grid_places
 from posgeom.errors import EncodingError
@@ -16,6 +17,7 @@ FREQUENCIES: tuple[Literal["paper", "tensor2tensor"], ...] = ("paper", "tensor2t
 _FREQUENCIES = {"paper": inverse_frequencies, "tensor2tensor": tensor2tensor_frequencies}
 
 
+@documented
 def sinusoidal(
     n_positions: int,
     n_dims: int,
@@ -34,8 +36,6 @@ def sinusoidal(
 
     Parameters
     ----------
-    n_positions, n_dims : int
-        Context length n and width d.
     base : float
         Ratio of the lowest to the highest frequency, roughly.
     frequencies : {"paper", "tensor2tensor"}
@@ -47,15 +47,6 @@ def sinusoidal(
     grid : tuple of int, optional
         Sizes of the axes of an image or a volume, such as (14, 14): positions run over it row by row, the last axis
         fastest.
-
-    Returns
-    -------
-    Encoding
-
-    Raises
-    ------
-    EncodingError
-        When an option is out of range.
     """
     check_width(n_dims)
     check_base(base)

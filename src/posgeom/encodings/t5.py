@@ -7,6 +7,7 @@ from posgeom.encodings.base import Encoding
 from posgeom.encodings.bias import Bias
 from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
 from posgeom.encodings.checks import as_parameters, check_head
+from posgeom.encodings.documentation import documented
 from posgeom.encodings.tables import Table, read_table
 from posgeom.errors import EncodingError
 
@@ -70,6 +71,7 @@ def _edges(exact: int, n_grown: int, max_distance: int) -> list[int]:
     return edges
 
 
+@documented
 def t5(
     n_positions: int,
     *,
@@ -83,8 +85,6 @@ def t5(
 
     Parameters
     ----------
-    n_positions : int
-        Context length n.
     table : file
         FILE.npy or FILE.safetensors:tensor=NAME, one row per bucket and one column per head
         (``relative_attention_bias.weight``).
@@ -95,17 +95,6 @@ def t5(
         directions.
     form : {"linear", "kernel", "mds"}
         How the bias becomes distances; a learned bias need be no kernel.
-    head : int, optional
-        One head, from 0. By default all of them side by side.
-
-    Returns
-    -------
-    Encoding
-
-    Raises
-    ------
-    EncodingError
-        When the table cannot be read or has another shape, or an option is out of range.
     """
     name, values = read_table(table)
     weights = as_parameters(f"t5 table {name}", values, (None, None))

@@ -24,23 +24,7 @@ Table = Path | NDArray[Any]
 
 
 def read_table(table: Path | str | ArrayLike) -> tuple[str, NDArray[Any]]:
-    """A table given as an array or a file, and what to call it in messages.
-
-    Parameters
-    ----------
-    table : Path, str or array_like
-        A path may end in ``:tensor=NAME``.
-
-    Returns
-    -------
-    str
-    ndarray
-
-    Raises
-    ------
-    EncodingError
-        When the file cannot be read, or the values are no real numbers.
-    """
+    """A table given as an array or a file, which may end in ``:tensor=NAME``, and what to call it in messages."""
     if not isinstance(table, Path | str):
         return "the given array", as_numbers("the given array", table)
     path, tensor = split_tensor(str(table))
@@ -93,21 +77,7 @@ def load_matrix(path: str | Path, tensor: str | None = None) -> NDArray[Any]:
 
 
 def load_tensors(path: str | Path) -> dict[str, NDArray[Any]]:
-    """Every tensor of a .safetensors file, by name; bfloat16 as float32.
-
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    dict of str to ndarray
-
-    Raises
-    ------
-    EncodingError
-        When the file is missing, damaged, or of another kind.
-    """
+    """Every tensor of a .safetensors file, by name; bfloat16 as float32."""
     file = Path(path)
     if file.suffix != ".safetensors":
         raise EncodingError(f"{shown(path)}: expected a .safetensors file")

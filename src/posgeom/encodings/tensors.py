@@ -19,44 +19,23 @@ What = Literal["table", "angles", "bias", "bias-matrix"]
 
 @dataclass(frozen=True, eq=False)
 class Tensors:
-    """Arrays of a scheme, and what they mean.
-
-    Attributes
-    ----------
-    what : str
-    arrays : dict of str to ndarray of float
-    metadata : dict
-        Spec, scheme, options and conventions; JSON-serialisable.
-    """
+    """Arrays of a scheme, and what they mean."""
 
     what: What
     arrays: dict[str, NDArray[np.float64]]
     metadata: dict[str, Any]
+    """Spec, scheme, options and conventions; JSON-serialisable."""
 
     def __repr__(self) -> str:
         return f"<Tensors, {self.what}: {', '.join(f'{name} {a.shape}' for name, a in self.arrays.items())}>"
 
 
 def tensors_of(encoding: Encoding, what: What | None = None) -> Tensors:
-    """The arrays of a scheme.
+    """The arrays of a scheme: by default angles of a rotary one, biases of a relative one, the table of any other.
 
-    Parameters
-    ----------
-    encoding : Encoding
-    what : {"table", "angles", "bias", "bias-matrix"}, optional
-        ``table``: vectors, (n, d). ``angles``: cosines and sines by rotated channel, (n, r), times the attention
-        factor. ``bias``: of each head by lag, (heads, n), or by key - query, (heads, 2n - 1), where past and future
-        differ. ``bias-matrix``: of each head, query and key, (heads, n, n). By default angles of a rotary scheme,
-        biases of a relative one, the table of any other.
-
-    Returns
-    -------
-    Tensors
-
-    Raises
-    ------
-    EncodingError
-        When the scheme has no such arrays, or its pairing of channels is needed and not said.
+    ``table``: vectors, (n, d). ``angles``: cosines and sines by rotated channel, (n, r), times the attention factor.
+    ``bias``: of each head by lag, (heads, n), or by key - query, (heads, 2n - 1), where past and future differ.
+    ``bias-matrix``: of each head, query and key, (heads, n, n).
     """
     if not isinstance(encoding, Encoding):
         raise EncodingError(f"got {type(encoding).__name__} for an encoding: build one with build_encoding or learned")

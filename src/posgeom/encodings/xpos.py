@@ -9,11 +9,13 @@ from posgeom.encodings.base import Encoding
 from posgeom.encodings.bias import Bias
 from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
 from posgeom.encodings.checks import check_positive
+from posgeom.encodings.documentation import documented
 from posgeom.encodings.rope import rotation_for
 from posgeom.encodings.rotation import Pairing
 from posgeom.errors import EncodingError
 
 
+@documented
 def xpos(
     n_positions: int,
     n_dims: int,
@@ -32,8 +34,8 @@ def xpos(
 
     Parameters
     ----------
-    n_positions, n_dims : int
-        Context length n and even width d of a head.
+    n_dims : int
+        Width d of a head, even.
     base : float
         omega_k = base^(-2k/d).
     gamma : float
@@ -44,10 +46,6 @@ def xpos(
         Channels of pair k; distances do not depend on it, exported angles do.
     form : {"linear", "kernel", "mds"}
         How the kernel becomes distances.
-
-    Returns
-    -------
-    Encoding
 
     Raises
     ------

@@ -228,7 +228,21 @@ def _from_files(files: Files) -> Checkpoint:
             return _of_one_file(files.name, values, source)
     if values is not None:  # enough where positions are a formula
         return Checkpoint(files.name, values, {})
-    raise CheckpointError(f"{shown(files.name)} has no weights: expected one of {', '.join(_WEIGHTS)}")
+    raise CheckpointError(_nothing_here(files))
+
+
+def _nothing_here(files: Files) -> str:
+    """What a place without a config and weights is, as far as its other files tell."""
+    what = f"{shown(files.name)} has no config.json and none of {', '.join(_WEIGHTS)}"
+    adapter = files.find("adapter_config.json")
+    if adapter is not None:
+        base = read_object(adapter).get("base_model_name_or_path")
+        return f"{what}: it is an adapter to {shown(base, 100)}: name that model, or one that both were merged into"
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        if files.find(name) is not None:
+            return f"{what}: it is a tokenizer alone; name the model's directory"
+    others = files.models() if isinstance(files, LocalFiles) else []
+    return f"{what}" + (f": name one of {shown_list(others)}" if others else "")
 
 
 def _transformer_module(files: Files) -> Files:

@@ -38,20 +38,19 @@ class ModelConfig:
 
     def whole(self, *keys: str, default: int | None = None, least: int = 1) -> int:
         """A whole number."""
-        value = self._value(keys, default)
+        key, value = self._value(keys, default)
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**31:
             raise CheckpointError(
-                f"config of {shown(self.source)} has {keys[0]} = {shown(value, 60)}: expected a whole number from "
-                f"{least}"
+                f"config of {shown(self.source)} has {key} = {shown(value, 60)}: expected a whole number from {least}"
             )
         return value
 
     def number(self, *keys: str, default: float | None = None) -> float:
         """A number from 0; as `whole`."""
-        value = self._value(keys, default)
+        key, value = self._value(keys, default)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e100:
             raise CheckpointError(
-                f"config of {shown(self.source)} has {keys[0]} = {shown(value, 60)}: expected a number from 0"
+                f"config of {shown(self.source)} has {key} = {shown(value, 60)}: expected a number from 0"
             )
         return float(value)
 
@@ -70,10 +69,12 @@ class ModelConfig:
             )
         return width // n_heads
 
-    def _value(self, keys: tuple[str, ...], default: float | None) -> Any:
-        value = self.get(*keys)
+    def _value(self, keys: tuple[str, ...], default: float | None) -> tuple[str, Any]:
+        """The first of some keys that is there and not null, with its value; the first of all with the default."""
+        key = next((key for key in keys if self.values.get(key) is not None), keys[0])
+        value = self.values.get(key)
         if value is None and default is None:
             raise CheckpointError(
                 f"config of {shown(self.source)} has no {' or '.join(keys)}, which its model_type needs"
             )
-        return default if value is None else value
+        return key, default if value is None else value

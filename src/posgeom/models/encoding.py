@@ -5,8 +5,11 @@ from typing import Any, Literal
 
 from posgeom.encodings.alibi import alibi
 from posgeom.encodings.base import Encoding
+from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
+from posgeom.encodings.checks import check_head, check_n_positions
 from posgeom.encodings.learned import learned
 from posgeom.encodings.nope import nope
+from posgeom.encodings.relative import swin
 from posgeom.encodings.rope_config import rope_from_config
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.encodings.t5 import t5
@@ -17,6 +20,8 @@ from posgeom.models.config import errors_name
 from posgeom.models.family import Alibi, NoPositions, PositionTable, Rotary, Sinusoids, Stack, T5Bias
 from posgeom.models.model import Model, open_model
 from posgeom.models.position_rows import read_positions
+from posgeom.models.relative_bias import expected_bias, window_table
+from posgeom.models.relative_kinds import Disentangled, RelativeSines, WindowBias
 
 Form = Literal["orbit", "zscore", "linear", "kernel", "mds"]
 
@@ -31,11 +36,45 @@ def model(
     untrained: Literal["refuse", "keep"] = "refuse",
     form: Form | None = None,
     head: int | None = None,
+    layer: int | None = None,
     layer_type: str | None = None,
 ) -> Encoding:
-    """A trained model's own positions, read from its checkpoint."""
+    """A trained model's own positions, read from its checkpoint.
+
+    Parameters
+    ----------
+    n_positions : int
+        Context length n.
+    path : str
+        A model directory, a .safetensors or .gguf file, a config.json, or a hub name.
+    stack : str, optional
+        Such as decoder, vision or stage2; by default the first.
+    tensor : str, optional
+        Position table by its stored name, of a model whose family is not known.
+    offset : int
+        With tensor: rows before that of position 0.
+    untrained : {"refuse", "keep"}
+        What to do where n reaches rows that look as they were initialised.
+    form : {"orbit", "zscore", "linear", "kernel", "mds"}, optional
+        How rotations or biases become distances, as in rope, alibi and t5.
+    head : int, optional
+        Of a bias: one head, from 0. By default all of them side by side.
+    layer : int, optional
+        Of a bias that each layer has its own of: which, from 0; by default the first.
+    layer_type : str, optional
+        Such as sliding_attention, where layers rotate differently.
+
+    Returns
+    -------
+    Encoding
+
+    Raises
+    ------
+    PosgeomError
+        When the checkpoint cannot be read, has no such part, or has fewer positions.
+    """
     opened = open_model(path, ByHand(tensor=tensor, offset=offset))
-    chosen = {"form": form, "head": head, "layer_type": layer_type}
+    chosen = {"form": form, "head": head, "layer": layer, "layer_type": layer_type}
     options = {name: value for name, value in chosen.items() if value is not None}
     return model_encoding(opened, opened.stack(stack), n_positions, untrained=untrained, **options)
 
@@ -50,9 +89,18 @@ def model_encoding(
             raise EncodingError(
                 f"{shown(model.checkpoint.name)} has positions of kind {positions.kind}, which have no option {name}"
             )
+    if "layer" in options:
+        _check_layer(model, stack, options["layer"])
     if isinstance(positions, PositionTable):
         options["untrained"] = untrained
     return _build(positions, model, n_positions, **options)
+
+
+def _check_layer(model: Model, stack: Stack, layer: int) -> None:
+    if isinstance(stack.positions, T5Bias) and not stack.positions.n_layers:
+        raise EncodingError(f"{shown(model.checkpoint.name)} has one bias for all layers: leave layer={layer} out")
+    if not 0 <= layer < stack.n_layers:
+        raise EncodingError(f"{shown(model.checkpoint.name)} layer {layer}: expected 0 to {stack.n_layers - 1}")
 
 
 _OPTIONS = {
@@ -60,7 +108,10 @@ _OPTIONS = {
     Rotary: ("form", "layer_type"),
     Sinusoids: (),
     Alibi: ("form", "head"),
-    T5Bias: ("form", "head"),
+    T5Bias: ("form", "head", "layer"),
+    WindowBias: ("form", "head", "layer"),
+    Disentangled: ("form", "head", "layer"),
+    RelativeSines: ("form", "head", "layer"),
     NoPositions: (),
 }
 """Options of each kind of positions."""
@@ -106,15 +157,39 @@ def _(positions: Alibi, model: Model, n_positions: int, **options: Any) -> Encod
         heads=positions.n_heads,
         causal=positions.causal,
         max_bias=positions.max_bias,
+        scale=positions.scale,
         **options,
     )
 
 
 @_build.register
-def _(positions: T5Bias, model: Model, n_positions: int, **options: Any) -> Encoding:
+def _(positions: T5Bias, model: Model, n_positions: int, *, layer: int = 0, **options: Any) -> Encoding:
     checkpoint = model.checkpoint
-    table = checkpoint.read(checkpoint.locate(positions.tensor, model.tensors.prefixes))
+    table = checkpoint.read(checkpoint.locate(positions.tensor.format(layer=layer), model.tensors.prefixes))
     return t5(n_positions, table=table, max_distance=positions.max_distance, causal=positions.causal, **options)
+
+
+@_build.register
+def _(positions: WindowBias, model: Model, n_positions: int, *, layer: int = 0, **options: Any) -> Encoding:
+    table = window_table(positions, model.tensors, layer)
+    return swin(n_positions, table=table, grid=(positions.window, positions.window), **options)
+
+
+@_build.register(Disentangled)
+@_build.register(RelativeSines)
+def _(
+    positions: Disentangled | RelativeSines,
+    model: Model,
+    n_positions: int,
+    *,
+    layer: int = 0,
+    form: BiasForm = "mds",
+    head: int | None = None,
+) -> Encoding:
+    check_n_positions("model", n_positions)
+    check_head("model", head, positions.heads.n_heads)
+    bias = expected_bias(positions, model.tensors, layer, n_positions, head)
+    return BiasEncoding(printable(model.checkpoint.name), n_positions, bias, form)
 
 
 @_build.register

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from posgeom.encodings.rotation import Pairing, Temperature
 from posgeom.models.config import ModelConfig
 from posgeom.models.query_key import Layout
+from posgeom.models.relative_kinds import Disentangled, RelativeSines, WindowBias
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class PositionTable:
     Attributes
     ----------
     tensor : str
-        Its name, without prefixes. Leading axes of length 1 are dropped.
+        Its name, without prefixes. Axes of length 1 are dropped.
     offset : int
         Rows before that of position 0. Decided by the architecture, never guessed from the shape.
     padding_row : int or None
@@ -54,6 +55,13 @@ class PositionTable:
     def kind(self) -> str:
         """Name of the scheme."""
         return "sinusoidal" if self.fixed else "learned"
+
+    @property
+    def n_positions(self) -> int | None:
+        """Positions by the config, special ones included; None where it does not say."""
+        if self.grid is not None:
+            return self.n_special + self.grid[0] * self.grid[1]
+        return None if self.n_rows is None else self.n_rows - self.offset
 
 
 @dataclass(frozen=True)
@@ -101,11 +109,14 @@ class Alibi:
     n_heads : int
     max_bias : float
     causal : bool
+    scale : float
+        What the bias is multiplied by before it is added to logits.
     """
 
     n_heads: int
     max_bias: float = 8.0
     causal: bool = True
+    scale: float = 1.0
     kind = "alibi"
 
 
@@ -116,11 +127,11 @@ class T5Bias:
     Attributes
     ----------
     tensor : str
-        Its name, without prefixes; shape (buckets, heads).
+        Its name, without prefixes, with ``{layer}`` where each layer has one; shape (buckets, heads).
+    n_layers : int or None
+        Layers that have one.
     n_buckets, n_heads : int or None
         Its shape by the config, for where there are no weights.
-    n_layers : int or None
-        Layers that have such a table each; `tensor` is then the first's.
     max_distance : int
     causal : bool
     """
@@ -143,7 +154,10 @@ class NoPositions:
     kind = "none"
 
 
-PositionScheme = PositionTable | Rotary | Sinusoids | Alibi | T5Bias | NoPositions
+LearnedBias = T5Bias | WindowBias | Disentangled | RelativeSines
+"""Schemes whose numbers are learned and added to logits."""
+PositionScheme = PositionTable | Rotary | Sinusoids | Alibi | LearnedBias | NoPositions
+Norm = Literal["rms", "layer", "none"]
 
 
 @dataclass(frozen=True)
@@ -156,14 +170,14 @@ class Embedding:
         The token embeddings, without prefixes.
     norm : str
         Pattern of the norm before the attention of layer ``{layer}``, without ``.weight``.
-    kind : {"rms", "layer"}
-        Whether that norm subtracts the mean.
+    kind : {"rms", "layer", "none"}
+        Whether that norm subtracts the mean, or there is none.
     epsilon : float
     """
 
     tensor: str
     norm: str
-    kind: Literal["rms", "layer"]
+    kind: Norm
     epsilon: float
 
 

@@ -10,6 +10,7 @@ from posgeom.messages import one_line, shown
 
 _BLOCK = 1 << 18
 """Bytes of a range request, at least: most headers fit."""
+_TENSORS = (".safetensors", ".gguf")
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,11 @@ class LocalFiles:
         """A file with tensors; None where there is none."""
         path = self.find(name)
         return Source(path) if path else None
+
+    def models(self) -> list[str]:
+        """Files with tensors, and folders with a config, by name."""
+        inside = sorted(self.directory.iterdir())
+        return [p.name for p in inside if p.suffix in _TENSORS or (p / "config.json").is_file()]
 
     def find(self, name: str) -> Path | None:
         """The path of a file, or None where there is none."""

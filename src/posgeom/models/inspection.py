@@ -5,82 +5,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.bias_encoding import BiasEncoding
 from posgeom.errors import CheckpointError, EncodingError
-from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.messages import shown
 from posgeom.models.by_hand import ByHand
 from posgeom.models.encoding import model_encoding
-from posgeom.models.family import PositionTable, Stack, T5Bias
+from posgeom.models.family import LearnedBias, PositionTable, Stack
 from posgeom.models.layer_types import layer_parts
 from posgeom.models.model import Model, open_model
 from posgeom.models.position_rows import PositionRows, read_positions
+from posgeom.models.relative_kinds import WindowBias
 from posgeom.models.schemes import describe
-from posgeom.scores.effective_rank import effective_rank
-from posgeom.scores.separation import Separation, minimum_separation
+from posgeom.models.table_measures import Measures, lag_profile, measure
 
 DEFAULT_LENGTH = 512
 """Positions looked at of a scheme that has no table, or fewer where its config has fewer."""
-
-
-@dataclass(frozen=True)
-class LagProfile:
-    """Distance as a function of the lag.
-
-    Attributes
-    ----------
-    mean : tuple of float
-        Mean distance of the pairs at lag 1, 2, ...
-    std : tuple of float
-        Standard deviation over those pairs: 0 where distance is a function of the lag.
-    """
-
-    mean: tuple[float, ...]
-    std: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Measures:
-    """Measures of the vectors of some positions.
-
-    Attributes
-    ----------
-    first, last : int
-        The positions measured.
-    norm_min, norm_median, norm_max : float
-        Of |p_i|.
-    separation : Separation
-        Smallest distance between two of them, and the pair.
-    singular_values : tuple of float
-        Of the centred vectors, in decreasing order.
-    effective_rank : float
-        Exponential of their entropy.
-    smoothness : float or None
-        Mean distance of neighbours over the mean distance of all pairs; near 1 without order. None where all coincide.
-    neighbour_cosine : float or None
-        Mean cosine of neighbours after centring; near 0 without order. None where one lies at the mean.
-    lags : LagProfile
-        On a grid, pairs in the same row of it.
-    column_lags : LagProfile or None
-        On a grid, pairs in the same column.
-    """
-
-    first: int
-    last: int
-    norm_min: float
-    norm_median: float
-    norm_max: float
-    separation: Separation
-    singular_values: tuple[float, ...]
-    effective_rank: float
-    smoothness: float | None
-    neighbour_cosine: float | None
-    lags: LagProfile
-    column_lags: LagProfile | None
+_LEARNED = LearnedBias | PositionTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +31,7 @@ class StackReport:
     Attributes
     ----------
     name, scheme : str
-        Scheme: learned, sinusoidal, rotary, alibi, t5 or none.
+        Scheme: learned, sinusoidal, rotary, alibi, t5, deberta, transformer-xl, swin or none.
     details : mapping
         Settings of the scheme; JSON-serialisable.
     also : tuple of mapping
@@ -98,7 +39,7 @@ class StackReport:
     rows : PositionRows or None
         Where there is a table.
     measures : Measures or None
-        Of its trained positions; None where fewer than two are.
+        Of its trained positions, None where fewer than two are; or of a window, from its bias.
     lag_distances : tuple of float or None
         Distance at lag 1, 2, ... of a scheme that is a function of the lag, of the form in `details`.
     negative_mass : float or None
@@ -182,9 +123,12 @@ def inspect_model(model: str | Path, *, n_positions: int | None = None, by_hand:
     config = opened.checkpoint.config or {}
     given = config.get("architectures")
     names = tuple(str(name) for name in given) if isinstance(given, list) else ()
-    notes = (*_config_notes(config), *(note for report in reports if report.rows for note in report.rows.notes))
+    notes = []
+    if not opened.checkpoint.names and any(isinstance(part.positions, _LEARNED) for part, _ in parts):
+        notes.append(f"{shown(opened.checkpoint.name)} has no weights: what is learned is told by its config alone")
+    notes += [*_config_notes(config), *(note for report in reports if report.rows for note in report.rows.notes)]
     checkpoint = opened.checkpoint
-    return Inspection(checkpoint.name, opened.model_type, names, reports, checkpoint.bytes_read, notes)
+    return Inspection(checkpoint.name, opened.model_type, names, reports, checkpoint.bytes_read, tuple(notes))
 
 
 def _config_notes(config: Mapping[str, Any]) -> list[str]:
@@ -198,37 +142,46 @@ def _config_notes(config: Mapping[str, Any]) -> list[str]:
 
 def _report(model: Model, stack: Stack, layers: tuple[int, ...] | None, n_positions: int | None) -> StackReport:
     rows = measures = lag_distances = negative_mass = None
-    if isinstance(stack.positions, PositionTable):
-        rows = read_positions(model.tensors, stack.positions)
+    positions, known = stack.positions, stack.n_positions
+    if not model.checkpoint.names and isinstance(positions, PositionTable):
+        known = positions.n_positions
+    elif isinstance(positions, PositionTable):
+        rows = read_positions(model.tensors, positions)
+        known = rows.points.shape[0]
         measures = _measure_rows(model, rows, n_positions)
-    elif not isinstance(stack.positions, T5Bias) or model.checkpoint.names:  # a learned bias needs its weights
-        length = min(stack.n_positions or DEFAULT_LENGTH, DEFAULT_LENGTH) if n_positions is None else n_positions
+    elif model.checkpoint.names or not isinstance(positions, LearnedBias):
+        length = min(known or DEFAULT_LENGTH, DEFAULT_LENGTH) if n_positions is None else n_positions
         encoding = model_encoding(model, stack, max(length, 2))
-        lag_distances = _by_lag(encoding)
         negative_mass = encoding.negative_mass
+        if isinstance(positions, WindowBias):
+            measures = _measure_window(encoding, positions.window)
+        else:
+            lag_distances = _by_lag(encoding)
+    sizes: dict[str, int | None] = {"width": stack.width, "n_positions": known}
+    if stack.layout is not None:
+        heads = {"n_heads": stack.n_heads, "n_key_heads": stack.n_key_heads, "head_dim": stack.head_dim}
+        sizes |= {"n_layers": stack.n_layers or None, "n_uses": stack.n_uses} | heads
     return StackReport(
         stack.name,
-        stack.positions.kind if rows is None else rows.kind,
-        describe(stack.positions, model.tensors),
+        positions.kind if rows is None else rows.kind,
+        describe(positions, model.tensors),
         tuple({"scheme": p.kind} | describe(p, model.tensors) for p in stack.also),
         rows,
         measures,
         lag_distances,
         negative_mass,
-        {
-            "n_layers": stack.n_layers or None,
-            "n_uses": stack.n_uses,
-            "width": stack.width,
-            "n_heads": stack.n_heads,
-            "n_key_heads": stack.n_key_heads,
-            "head_dim": stack.head_dim,
-            "n_positions": rows.points.shape[0] if rows is not None else stack.n_positions,
-        }
-        if stack.layout is not None
-        else {"width": stack.width, "n_positions": stack.n_positions if rows is None else rows.points.shape[0]},
-        getattr(stack.positions, "layer_type", None),
+        sizes,
+        getattr(positions, "layer_type", None),
         layers,
     )
+
+
+def _measure_window(encoding: Encoding, window: int) -> Measures | None:
+    """Measures of the coordinates that a window's bias has as distances."""
+    points = encoding.coordinates()
+    if points is None:
+        return None
+    return measure(points, grid=(window, window) if points.shape[0] == window**2 else None)
 
 
 def _by_lag(encoding: Encoding) -> tuple[float, ...] | None:
@@ -251,57 +204,3 @@ def _measure_rows(model: Model, rows: PositionRows, n_positions: int | None) -> 
         return None
     grid = rows.grid if last == n_rows else None
     return measure(rows.points[rows.n_special : last], first=rows.n_special, grid=grid)
-
-
-def measure(points: NDArray[np.float64], *, first: int = 0, grid: tuple[int, int] | None = None) -> Measures:
-    """Measure the vectors of successive positions.
-
-    Shapes: `points` (m, d).
-    """
-    norms = np.linalg.norm(points, axis=1)
-    distances = euclidean_distances(points)
-    positions = np.arange(first, first + points.shape[0])
-    centred = points - points.mean(axis=0)
-    values = np.linalg.svd(centred, compute_uv=False)
-    cells = np.arange(points.shape[0]).reshape(grid or (1, -1))
-    return Measures(
-        first=first,
-        last=int(positions[-1]),
-        norm_min=float(norms.min()),
-        norm_median=float(np.median(norms)),
-        norm_max=float(norms.max()),
-        separation=minimum_separation(distances, positions),
-        singular_values=tuple(values.tolist()),
-        effective_rank=effective_rank(values),
-        smoothness=_smoothness(distances),
-        neighbour_cosine=_neighbour_cosine(centred),
-        lags=lag_profile(distances, cells),
-        column_lags=None if grid is None else lag_profile(distances, cells.T),
-    )
-
-
-def lag_profile(distances: NDArray[np.float64], runs: NDArray[np.int64] | None = None) -> LagProfile:
-    """Mean and standard deviation of distances at each lag.
-
-    Shapes: `distances` (m, m), `runs` (k, length).
-    """
-    cells = np.arange(distances.shape[0])[None] if runs is None else runs
-    means, stds = [], []
-    for lag in range(1, cells.shape[1]):
-        values = distances[cells[:, :-lag], cells[:, lag:]]
-        means.append(float(values.mean()))
-        stds.append(float(values.std()))
-    return LagProfile(tuple(means), tuple(stds))
-
-
-def _smoothness(distances: NDArray[np.float64]) -> float | None:
-    m = distances.shape[0]
-    mean = float(distances.sum()) / (m * (m - 1))
-    return float(np.diagonal(distances, 1).mean()) / mean if mean > 0 else None
-
-
-def _neighbour_cosine(centred: NDArray[np.float64]) -> float | None:
-    norms = np.linalg.norm(centred, axis=1)
-    if not (norms > 1e-12 * max(float(norms.max()), 1e-300)).all():
-        return None
-    return float(((centred[1:] * centred[:-1]).sum(axis=1) / (norms[1:] * norms[:-1])).mean())

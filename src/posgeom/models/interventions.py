@@ -1,5 +1,6 @@
 """Taking the encoding of position out of a running torch model, or shuffling it, for as long as a block lasts."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import singledispatch
@@ -13,6 +14,7 @@ from posgeom.messages import shown
 from posgeom.models.checkpoint import WRAPPERS, names_by_suffix
 from posgeom.models.family import Alibi, NoPositions, PositionTable, Rotary, Sinusoids, Stack, T5Bias
 from posgeom.models.model import Model
+from posgeom.models.relative_kinds import Disentangled, RelativeSines
 
 How = Literal["zeroed", "shuffled"]
 _ALIBI_METHODS = ("build_alibi_tensor", "build_mpt_alibi_tensor")
@@ -47,9 +49,45 @@ def _(
 @_alter.register
 def _(positions: T5Bias, torch_model: Any, model: Model, how: How, order: NDArray[np.int64], undo: ExitStack) -> None:
     for layer in range(positions.n_layers or 1):
-        weight = _parameter(torch_model, model, positions.tensor.replace(".0.", f".{layer}.", 1))
+        weight = _parameter(torch_model, model, positions.tensor.format(layer=layer))
         buckets = np.random.default_rng(int(order[0])).permutation(weight.shape[0])
         _replace(weight, np.arange(weight.shape[0]), buckets, how, undo)
+
+
+@_alter.register
+def _(
+    positions: Disentangled, torch_model: Any, model: Model, how: How, order: NDArray[np.int64], undo: ExitStack
+) -> None:
+    weight = _parameter(torch_model, model, positions.tensor)
+    rows = np.random.default_rng(int(order[0])).permutation(weight.shape[0])
+    _replace(weight, np.arange(weight.shape[0]), rows, how, undo)
+
+
+@_alter.register
+def _(
+    positions: RelativeSines,  # noqa: ARG001
+    torch_model: Any,
+    model: Model,
+    how: How,
+    order: NDArray[np.int64],
+    undo: ExitStack,
+) -> None:
+    name = "relative_positional_encoding"
+    found = [module for module in torch_model.modules() if hasattr(module, name)]
+    if not found:
+        raise CheckpointError(f"{shown(model.checkpoint.name)}: no relative sines were found in the running model")
+    build = getattr(found[0], name)
+
+    def changed(*arguments: Any, **options: Any) -> Any:
+        import torch
+
+        sines = build(*arguments, **options)
+        if how == "zeroed":
+            return torch.zeros_like(sines)
+        return sines[torch.as_tensor(np.random.default_rng(int(order[0])).permutation(sines.shape[0]))]
+
+    setattr(found[0], name, changed)
+    undo.callback(delattr, found[0], name)
 
 
 @_alter.register
@@ -78,6 +116,12 @@ def _(positions: Rotary, torch_model: Any, model: Model, how: How, order: NDArra
 @_alter.register
 def _(positions: Alibi, torch_model: Any, model: Model, how: How, order: NDArray[np.int64], undo: ExitStack) -> None:  # noqa: ARG001
     found = [(m, name) for m in torch_model.modules() for name in _ALIBI_METHODS if hasattr(m, name)]
+    code = sys.modules[type(torch_model).__module__]
+    if not found and hasattr(code, _ALIBI_METHODS[0]):  # Falcon's is a function
+        build = getattr(code, _ALIBI_METHODS[0])
+        setattr(code, _ALIBI_METHODS[0], _changed_bias(build, how, order))
+        undo.callback(setattr, code, _ALIBI_METHODS[0], build)
+        return
     if not found:
         raise CheckpointError(f"{shown(model.checkpoint.name)}: no ALiBi bias was found in the running model")
     for module, name in found:

@@ -11,8 +11,14 @@ MAX_BYTES = 100_000_000
 """Largest header, index or config; that of the safetensors format."""
 
 
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+LFS_ADVICE = "is a pointer of Git LFS in place of the file: run `git lfs pull` where it was cloned"
+
+
 def parse_object(content: bytes, what: str, array: str | None = None) -> dict[str, Any]:
     """Parse a JSON object; with `array`, a list is taken for an object that holds it under that name."""
+    if content.startswith(LFS_POINTER):
+        raise CheckpointError(f"{what} {LFS_ADVICE}")
     try:
         value = json.loads(content.decode(), object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:

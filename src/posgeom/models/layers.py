@@ -1,6 +1,6 @@
 """A model layer by layer: its query-key products against the geometry of a corpus, with a fresh copy beside them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,14 +13,14 @@ from posgeom.estimation.build import Geometry
 from posgeom.inference.alignment import targets_of, why_undefined
 from posgeom.messages import printable, shown
 from posgeom.models.encoding import model_encoding
-from posgeom.models.family import PositionTable, Rotary, Stack
+from posgeom.models.family import PositionTable, Stack
+from posgeom.models.head_kernels import kernel_maker
 from posgeom.models.initial import initial_query_key, initial_table
-from posgeom.models.layer_types import layer_rotations
 from posgeom.models.model import Model
 from posgeom.models.position_rows import read_positions
 from posgeom.models.projection import ProjectionScores, score_projection
 from posgeom.models.query_key import QueryKey
-from posgeom.models.rotary_kernel import HeadKernel, TokenFrequencies, head_kernels, mean_normalised_embedding
+from posgeom.models.rotary_kernel import HeadKernel, TokenFrequencies
 from posgeom.progress import ProgressHook, silent
 from posgeom.tables import Table
 
@@ -62,7 +62,7 @@ class LayerAnalysis:
         Of the fresh copy.
     rows : tuple of LayerRow
     kernels : tuple of HeadKernel
-        Position kernels of a rotary model's heads.
+        Position kernels of the heads of a model that rotates, or has vectors of the lag.
     content : str or None
         What those kernels are a mean over.
     notes : tuple of str
@@ -130,7 +130,7 @@ def layer_scores(
         ``"sinusoidal"``, ``"own"`` (the model's table, as the first layer gets it), or the spec of any scheme with
         coordinates. By default the model's own table where it has one.
     frequencies : TokenFrequencies, optional
-        Content of the position kernels of a rotary model; by default every token counts the same.
+        Content of the position kernels; by default every token counts the same.
     initial : bool
         Whether to score a fresh copy too.
     heads : bool
@@ -158,7 +158,7 @@ def layer_scores(
     points["initial"] = _initial_points(model, chosen, geometry, name, seed, points["trained"])
     rows: list[LayerRow] = []
     kernels: list[HeadKernel] = []
-    kernel_of = _kernel_maker(model, chosen, geometry, frequencies)
+    kernel_of = kernel_maker(model, chosen, geometry.n_positions, frequencies)
     (target,) = targets_of(geometry, why_undefined(geometry))
     for layer in range(chosen.n_layers):
         progress("layers", layer, chosen.n_layers)
@@ -236,26 +236,6 @@ def _initial_points(
     shape = (geometry.n_positions, model.checkpoint.entry(stored).shape[-1])
     drawn = initial_table(table, shape, stack.width, seed)
     return trained if drawn is None else drawn[geometry.distances.positions]
-
-
-def _kernel_maker(
-    model: Model, stack: Stack, geometry: Geometry, frequencies: TokenFrequencies | None
-) -> Callable[[int, QueryKey], list[HeadKernel]] | None:
-    """What computes the kernels of a layer, or None where the stack is not rotary."""
-    positions, embedding = stack.positions, stack.embedding
-    if not isinstance(positions, Rotary) or embedding is None:
-        return None
-    rotations = layer_rotations(model, stack, geometry.n_positions)
-    if any(rotation is not None and rotation.n_dims != stack.head_dim for rotation in rotations):
-        raise CheckpointError(f"config of {shown(model.checkpoint.name)} has a rotary width unlike that of its heads")
-    content = mean_normalised_embedding(model.tensors, embedding, stack.width, frequencies)
-
-    def kernels(layer: int, projections: QueryKey) -> list[HeadKernel]:
-        if (rotation := rotations[layer]) is None:
-            return []
-        return head_kernels(model.tensors, embedding, rotation, layer, projections, content, geometry.n_positions)
-
-    return kernels
 
 
 def _content_text(frequencies: TokenFrequencies | None) -> str:

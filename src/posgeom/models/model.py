@@ -10,12 +10,14 @@ from posgeom.messages import shown
 from posgeom.models.by_hand import ByHand, named_by_hand
 from posgeom.models.checkpoint import Checkpoint, open_checkpoint
 from posgeom.models.config import ModelConfig
-from posgeom.models.family import Family, PositionTable, Rotary, Stack, T5Bias
+from posgeom.models.family import Family, PositionScheme, PositionTable, Rotary, Stack, T5Bias
 from posgeom.models.gguf_model import gguf_stack
 from posgeom.models.query_key import HeadShape, QueryKey, Tensors
 from posgeom.models.registry import GROUP, find_family, model_types
 
-_TABLE_NAME = re.compile(r"pos(ition)?(al)?s?[_.]?(emb|enc|table)|(^|[._])(wpe|pe)([._]|$)")
+_TABLE_NAME = re.compile(r"pos(ition)?(al)?s?[_.]?(emb|enc|table)|emb(ed)?_pos|(^|[._])(wpe|pe)([._]|$)")
+_RELATIVE_NAME = re.compile(r"(^|[._])rel")
+"""Tables of lags, which are no rows of positions."""
 _MANY = 1 << 16
 
 
@@ -100,7 +102,9 @@ def open_model(model: str | Path, by_hand: ByHand | None = None) -> Model:
     checkpoint = open_checkpoint(model)
     config = ModelConfig(checkpoint.config or {}, checkpoint.name)
     given = config.get("model_type")
-    kind = given if isinstance(given, str) else None
+    if given is not None and not isinstance(given, str):
+        raise CheckpointError(f"{shown(checkpoint.name)} has model_type {shown(given, 60)}: expected a name")
+    kind = given
     if by_hand is not None and by_hand.given:
         stack = named_by_hand(checkpoint, config, by_hand)
         return Model(checkpoint, kind, (stack,), Tensors(checkpoint, frozenset()))
@@ -124,12 +128,15 @@ def _present(family: Family, config: ModelConfig, tensors: Tensors) -> tuple[Sta
         return stacks
     if not tensors.checkpoint.names:
         return stacks
-    found = tuple(
-        s
-        for s in stacks
-        if not isinstance(s.positions, PositionTable | T5Bias) or tensors.find(s.positions.tensor) is not None
-    )
+    found = tuple(stack for stack in stacks if _has_table(stack.positions, tensors))
     return found or stacks[:1]
+
+
+def _has_table(positions: PositionScheme, tensors: Tensors) -> bool:
+    """Whether a scheme has the table that it takes, or takes none."""
+    if isinstance(positions, PositionTable):
+        return tensors.find(positions.tensor) is not None
+    return not isinstance(positions, T5Bias) or tensors.find(positions.tensor.format(layer=0)) is not None
 
 
 def _without_missing_table(stack: Stack, tensors: Tensors) -> Stack:
@@ -144,7 +151,7 @@ def _rotary_stack(config: ModelConfig) -> Stack | None:
     """The positions of a model without a family, from its config's rotary options alone; None where it has none."""
     part = config.part("text_config")
     given = any(source.get("rope_theta", "rope_parameters", "rope_scaling") for source in (config, part))
-    if not given and part.get("model_type") not in ROTARY_FAMILIES:
+    if not given and str(part.get("model_type")) not in ROTARY_FAMILIES:
         return None
     width = part.get("hidden_size", "n_embd")
     length = part.get("max_position_embeddings", "n_positions")
@@ -158,7 +165,7 @@ def _candidates(checkpoint: Checkpoint) -> str:
     """Tensors that could be a position table, by name and shape."""
     found = []
     for name in checkpoint.names if len(checkpoint.names) < _MANY else ():
-        if _TABLE_NAME.search(name):
+        if _TABLE_NAME.search(name) and not _RELATIVE_NAME.search(name):
             shape = tuple(n for n in checkpoint.entry(name).shape if n > 1)
             if len(shape) == 2:
                 found.append(f"--tensor {shown(name, 100)} ({shape[0]} x {shape[1]})")
@@ -169,6 +176,7 @@ def _unknown(checkpoint: Checkpoint, kind: str | None) -> str:
     what = f"has model_type {shown(kind, 60)}, which is not known" if kind else "has no config.json with a model_type"
     return (
         f"{shown(checkpoint.name)} {what} and has no rotary options in its config: name its position table with "
-        f"--tensor NAME and --offset ROWS, its projections with --query and --key.{_candidates(checkpoint)} Known are "
-        f"{', '.join(model_types())}, and what a package of yours adds by an entry point in the group {GROUP}"
+        f"--tensor NAME and --offset ROWS, its projections with --query and --key.{_candidates(checkpoint)} The "
+        f"{len(model_types())} types that are known are in docs/models.md; a package adds one by an entry point in "
+        f"{GROUP}"
     )

@@ -22,7 +22,7 @@ from posgeom.models.position_rows import read_positions
 from posgeom.seeds import make_rng
 
 _NO_TOKENS: tuple[str, ...] = ("vit", "deit", "dinov2", "clip", "clip_text_model", "clip_vision_model", "whisper")
-_NO_TOKENS += ("siglip", "siglip_text_model", "siglip_vision_model")
+_NO_TOKENS += ("siglip", "siglip_text_model", "siglip_vision_model", "swin", "swinv2")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from posgeom.errors import CheckpointError
 from posgeom.messages import one_line, shown
-from posgeom.models.safetensors_file import TensorEntry
+from posgeom.models.safetensors_file import TensorEntry, open_local
 
 PICKLE_SUFFIXES = (".bin", ".pt", ".pth", ".ckpt")
 _SAFE_SINCE = (2, 6)
@@ -61,6 +61,7 @@ class PickleFile:
 
 
 def _load(path: Path) -> dict[str, Any]:
+    open_local(path).close()  # refuses what is no file, and a pointer in place of one
     try:
         import torch
     except ImportError:
@@ -73,8 +74,6 @@ def _load(path: Path) -> dict[str, Any]:
             f"{shown(path)} is a pickle, and torch {torch.__version__} does not load those safely: use torch 2.6 or "
             f"newer, or convert it, {_CONVERT}"
         )
-    if not path.is_file():
-        raise CheckpointError(f"no file {shown(path)}")
     try:
         with path.open("rb") as stream:
             mapped = stream.read(2) == b"PK"  # the older format cannot be mapped

@@ -111,8 +111,8 @@ def read_positions(tensors: Tensors, table: PositionTable) -> PositionRows:
     entry = checkpoint.entry(stored)
     what = f"{shown(checkpoint.name)}: tensor {shown(stored)}"
     matrix = checkpoint.read(stored)
-    while matrix.ndim > 2 and matrix.shape[0] == 1:
-        matrix = matrix[0]
+    while matrix.ndim > 2 and 1 in matrix.shape:  # of a batch, wherever it stands
+        matrix = matrix.squeeze(matrix.shape.index(1))
     if matrix.ndim != 2:
         raise CheckpointError(f"{what} has shape {entry.shape}: expected (rows, width)")
     if table.width not in (None, matrix.shape[1]):

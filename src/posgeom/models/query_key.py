@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from posgeom.errors import CheckpointError
 from posgeom.messages import shown
 from posgeom.models.checkpoint import Checkpoint
+from posgeom.models.quantised import FLOATS
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,10 @@ class QueryKey:
     key: NDArray[np.float64]
     query_bias: NDArray[np.float64]
     key_bias: NDArray[np.float64]
+
+    def of(self, content: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The query and the key of a vector, shape (width,), by head."""
+        return self.query @ content + self.query_bias, self.key @ content + self.key_bias
 
     def key_head(self, head: int) -> int:
         """The key head of a query head: with 14 and 2, queries 0 to 6 use key head 0, 7 to 13 key head 1."""
@@ -89,15 +94,37 @@ class Tensors:
         """A tensor of a known shape."""
         stored = self.checkpoint.locate(name, self.prefixes)
         got = self.checkpoint.entry(stored).shape
-        if got != shape:
+        what = f"{shown(self.checkpoint.name)}: tensor {shown(stored)}"
+        if got != shape and self.checkpoint.entry(stored).dtype not in FLOATS:
             raise CheckpointError(
-                f"{shown(self.checkpoint.name)}: tensor {shown(stored)} has shape {got}, by its config it has {shape}"
+                f"{what} holds packed integers of shape {got}, not read: use the checkpoint before quantisation"
             )
+        if got != shape:
+            raise CheckpointError(f"{what} has shape {got}, by its config it has {shape}")
         return self.checkpoint.read(stored)
+
+    def shape(self, name: str, n_axes: int) -> tuple[int, ...]:
+        """The shape of a tensor that must have so many axes."""
+        stored = self.checkpoint.locate(name, self.prefixes)
+        shape = self.checkpoint.entry(stored).shape
+        if len(shape) != n_axes:
+            raise CheckpointError(
+                f"{shown(self.checkpoint.name)}: tensor {shown(stored)} has shape {shape}: expected {n_axes} axes"
+            )
+        return shape
 
     def read_optional(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
         """A tensor that may be missing: zeros then."""
         return np.zeros(shape) if self.find(name) is None else self.read(name, shape)
+
+
+def read_projection(
+    tensors: Tensors, name: str, heads: int, shape: HeadShape
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """A projection stored out x in, and its bias, by head: shapes (heads, head_dim, width) and (heads, head_dim)."""
+    rows = heads * shape.head_dim
+    weight, bias = tensors.read(f"{name}.weight", (rows, shape.width)), tensors.read_optional(f"{name}.bias", (rows,))
+    return weight.reshape(heads, shape.head_dim, shape.width), bias.reshape(heads, shape.head_dim)
 
 
 @dataclass(frozen=True)
@@ -115,13 +142,32 @@ class Separate:
 
     def read(self, tensors: Tensors, layer: int, shape: HeadShape) -> QueryKey:
         """The projections of a layer."""
-        parts = []
-        for pattern, heads in ((self.query, shape.n_heads), (self.key, shape.n_key_heads)):
-            name, rows = pattern.format(layer=layer), heads * shape.head_dim
-            weight = tensors.read(f"{name}.weight", (rows, shape.width))
-            bias = tensors.read_optional(f"{name}.bias", (rows,))
-            parts.append((weight.reshape(heads, shape.head_dim, shape.width), bias.reshape(heads, shape.head_dim)))
-        return QueryKey(parts[0][0], parts[1][0], parts[0][1], parts[1][1])
+        query, query_bias = read_projection(tensors, self.query.format(layer=layer), shape.n_heads, shape)
+        key, key_bias = read_projection(tensors, self.key.format(layer=layer), shape.n_key_heads, shape)
+        return QueryKey(query, key, query_bias, key_bias)
+
+
+@dataclass(frozen=True)
+class ByHead:
+    """Queries and keys in tensors of their own, stored in x heads x out, with a bias of the queries (XLNet).
+
+    Attributes
+    ----------
+    query, key, bias : str
+        Names, with ``{layer}`` for the layer.
+    """
+
+    query: str
+    key: str
+    bias: str
+
+    def read(self, tensors: Tensors, layer: int, shape: HeadShape) -> QueryKey:
+        """The projections of a layer."""
+        stored = (shape.width, shape.n_heads, shape.head_dim)
+        query, key = (
+            tensors.read(name.format(layer=layer), stored).transpose(1, 2, 0) for name in (self.query, self.key)
+        )
+        return QueryKey(query, key, tensors.read(self.bias.format(layer=layer), stored[1:]), np.zeros(stored[1:]))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from posgeom.models.families.albert import Albert
 from posgeom.models.families.bart import M2M100, Bart, Blenderbot, Marian
 from posgeom.models.families.bert import Bert, DistilBert, Electra
 from posgeom.models.families.bloom import Bloom
+from posgeom.models.families.deberta import DebertaV2
 from posgeom.models.families.gpt2 import GPT2, GPTNeo
 from posgeom.models.families.gpt_neox import GPTNeoX
 from posgeom.models.families.gptj import GPTJ
@@ -18,9 +19,11 @@ from posgeom.models.families.mpt import MPT
 from posgeom.models.families.opt import OPT
 from posgeom.models.families.roberta import Esm, MPNet, Roberta
 from posgeom.models.families.rotary import ROTARY, Falcon
+from posgeom.models.families.swin import Swin, SwinV2
 from posgeom.models.families.t5 import T5, UMT5
 from posgeom.models.families.vit import Clip, DeiT, Dinov2, Siglip, ViT
 from posgeom.models.families.whisper import Whisper
+from posgeom.models.families.xlnet import XLNet
 from posgeom.models.family import Family
 
 GROUP = "posgeom.families"
@@ -40,6 +43,7 @@ _OWN: tuple[type[Family], ...] = (
     OPT,
 )
 _OWN += (Bart, Blenderbot, Marian, M2M100, T5, UMT5, Bloom, MPT, Falcon, ViT, DeiT, Dinov2, Clip, Siglip, Whisper)
+_OWN += (DebertaV2, XLNet, Swin, SwinV2)
 _MADE = (*(family() for family in _OWN), *ROTARY)
 FAMILIES: Mapping[str, Family] = MappingProxyType({name: family for family in _MADE for name in family.model_types})
 """posgeom's own families, by ``model_type``."""

@@ -16,7 +16,7 @@ from posgeom.encodings.rope import rotary_kernel
 from posgeom.encodings.rotation import Rotation
 from posgeom.errors import CheckpointError
 from posgeom.messages import shown
-from posgeom.models.family import Embedding
+from posgeom.models.family import Embedding, Norm
 from posgeom.models.query_key import QueryKey, Tensors
 
 _NUMBERS_AT_ONCE = 1 << 22
@@ -76,7 +76,7 @@ def mean_normalised_embedding(
     for start, rows in _blocks(tensors, stored, shape[0], width):
         shares = _shares(frequencies, start, rows.shape[0], shape[0])
         if shares.any():
-            total += shares @ _normalised(rows, embedding)
+            total += shares @ normalised(rows, embedding.kind, embedding.epsilon)
     return total
 
 
@@ -95,9 +95,23 @@ def _shares(frequencies: TokenFrequencies | None, start: int, size: int, n_rows:
     return shares
 
 
-def _normalised(rows: NDArray[np.float64], embedding: Embedding) -> NDArray[np.float64]:
-    centred = rows - rows.mean(axis=1, keepdims=True) if embedding.kind == "layer" else rows
-    return np.asarray(centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + embedding.epsilon))
+def normalised(rows: NDArray[np.float64], kind: Norm, epsilon: float) -> NDArray[np.float64]:
+    """Rows through a norm without its gain and shift, shape (m, width)."""
+    if kind == "none":
+        return rows
+    centred = rows - rows.mean(axis=1, keepdims=True) if kind == "layer" else rows
+    return np.asarray(centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + epsilon))
+
+
+def with_gain(tensors: Tensors, name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Normalised vectors, shape (..., width), times the gain of a norm and plus its shift, where it has one.
+
+    Some checkpoints call these gamma and beta.
+    """
+    pairs = (("gamma", "weight"), ("beta", "bias"))
+    gain, shift = (f"{name}.{old if tensors.find(f'{name}.{old}') else new}" for old, new in pairs)
+    width = values.shape[-1:]
+    return values * tensors.read(gain, width) + tensors.read_optional(shift, width)
 
 
 def head_kernels(
@@ -113,10 +127,8 @@ def head_kernels(
 
     Shapes: `content` (width,).
     """
-    name, shape = embedding.norm.format(layer=layer), content.shape
-    mean = content * tensors.read(_gain(tensors, name), shape) + _shift(tensors, name, shape)
-    queries = projections.query @ mean + projections.query_bias
-    keys = projections.key @ mean + projections.key_bias
+    mean = with_gain(tensors, embedding.norm.format(layer=layer), content)
+    queries, keys = projections.of(mean)
     lags = np.arange(n_lags)
     rotated = np.concatenate(rotation.channels())
     still = np.setdiff1d(np.arange(rotation.n_dims), rotated)
@@ -126,13 +138,3 @@ def head_kernels(
         bias = rotary_kernel(rotation, rotation.pairs_of(query), rotation.pairs_of(key))
         kernels.append(HeadKernel(layer, head, bias.at_lags(lags)[0] + query[still] @ key[still]))
     return kernels
-
-
-def _gain(tensors: Tensors, name: str) -> str:
-    """Stored name of the norm's gain: some checkpoints call it gamma."""
-    return f"{name}.gamma" if tensors.find(f"{name}.gamma") else f"{name}.weight"
-
-
-def _shift(tensors: Tensors, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """The norm's shift, under either of its names; zero where there is none."""
-    return tensors.read_optional(f"{name}.beta" if tensors.find(f"{name}.beta") else f"{name}.bias", shape)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from posgeom.errors import CheckpointError
 from posgeom.messages import one_line, shown
-from posgeom.models.json_files import MAX_BYTES, parse_object
+from posgeom.models.json_files import LFS_ADVICE, LFS_POINTER, MAX_BYTES, parse_object
 
 _STORED = MappingProxyType(
     {
@@ -123,9 +123,14 @@ def open_local(path: Path) -> BinaryIO:
     try:
         if not path.is_file():  # a pipe or a device would block, or never end
             raise CheckpointError(f"no file {shown(path)}")
-        return path.open("rb")
+        stream = path.open("rb")
+        if stream.read(len(LFS_POINTER)) == LFS_POINTER:
+            stream.close()
+            raise CheckpointError(f"{shown(path)} {LFS_ADVICE}")
+        stream.seek(0)
     except OSError as error:
         raise CheckpointError(f"cannot read {shown(path)}: {error.strerror or one_line(error)}") from None
+    return stream
 
 
 def _read_header(stream: BinaryIO, file_size: int, what: str) -> dict[str, TensorEntry]:

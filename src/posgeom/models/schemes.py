@@ -11,6 +11,7 @@ from posgeom.encodings.rotation import Temperature
 from posgeom.models.config import errors_name
 from posgeom.models.family import Alibi, NoPositions, PositionTable, Rotary, Sinusoids, T5Bias
 from posgeom.models.query_key import Tensors
+from posgeom.models.relative_kinds import Disentangled, RelativeSines, WindowBias
 
 
 @singledispatch
@@ -21,7 +22,13 @@ def describe(positions: object, tensors: Tensors) -> dict[str, Any]:  # noqa: AR
 
 @describe.register
 def _(positions: PositionTable, tensors: Tensors) -> dict[str, Any]:  # noqa: ARG001
-    return {"initial_std": positions.initial_std, "projection": positions.projection}
+    return {
+        "tensor": positions.tensor,
+        "n_positions": positions.n_positions,
+        "offset": positions.offset,
+        "initial_std": positions.initial_std,
+        "projection": positions.projection,
+    }
 
 
 @describe.register
@@ -52,15 +59,15 @@ def _(positions: Sinusoids, tensors: Tensors) -> dict[str, Any]:  # noqa: ARG001
 
 @describe.register
 def _(positions: Alibi, tensors: Tensors) -> dict[str, Any]:  # noqa: ARG001
-    slopes = alibi_slopes(positions.n_heads, max_bias=positions.max_bias)
+    slopes = positions.scale * alibi_slopes(positions.n_heads, max_bias=positions.max_bias)
     return {"n_heads": positions.n_heads, "max_bias": positions.max_bias, "slopes": slopes.tolist(), "form": "kernel"}
 
 
 @describe.register
 def _(positions: T5Bias, tensors: Tensors) -> dict[str, Any]:
-    stored, buckets, heads = positions.tensor, positions.n_buckets, positions.n_heads
+    stored, buckets, heads = positions.tensor.format(layer=0), positions.n_buckets, positions.n_heads
     if tensors.checkpoint.names or buckets is None:
-        stored = tensors.checkpoint.locate(positions.tensor, tensors.prefixes)
+        stored = tensors.checkpoint.locate(stored, tensors.prefixes)
         buckets, heads = tensors.checkpoint.entry(stored).shape
     return {
         "tensor": stored,
@@ -69,6 +76,44 @@ def _(positions: T5Bias, tensors: Tensors) -> dict[str, Any]:
         "max_distance": positions.max_distance,
         "causal": positions.causal,
         "n_tables": positions.n_layers or 1,
+        "form": "mds",
+    }
+
+
+@describe.register
+def _(positions: Disentangled, tensors: Tensors) -> dict[str, Any]:  # noqa: ARG001
+    return {
+        "tensor": positions.tensor,
+        "n_buckets": positions.n_buckets,
+        "max_distance": positions.max_distance or None,
+        "content_to_position": positions.for_queries is not None,
+        "position_to_content": positions.for_keys is not None,
+        "convolution": positions.convolution or None,
+        "n_heads": positions.heads.n_heads,
+        "form": "mds",
+    }
+
+
+@describe.register
+def _(positions: RelativeSines, tensors: Tensors) -> dict[str, Any]:  # noqa: ARG001
+    heads = positions.heads
+    return {
+        "width": heads.width,
+        "clamp": positions.clamp,
+        "causal": positions.causal,
+        "n_heads": heads.n_heads,
+        "form": "mds",
+    }
+
+
+@describe.register
+def _(positions: WindowBias, tensors: Tensors) -> dict[str, Any]:  # noqa: ARG001
+    return {
+        "tensor": positions.tensor.format(layer=0),
+        "window": positions.window,
+        "n_heads": positions.n_heads,
+        "n_tables": positions.n_layers,
+        "computed": positions.reach is not None,
         "form": "mds",
     }
 

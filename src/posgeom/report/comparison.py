@@ -18,19 +18,12 @@ from posgeom.tables import Cell, Column, Table
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """One score, and how it differs from what it is compared with.
-
-    Attributes
-    ----------
-    scored : RunScore
-    interval : Interval or None
-    against : Difference or None
-        None for the reference itself.
-    """
+    """One score, and how it differs from what it is compared with."""
 
     scored: RunScore
     interval: Interval | None
     against: Difference | None
+    """None for the reference itself."""
 
 
 def compare_encodings(scored: Sequence[RunScore], score: str, level: float, reference: str | None) -> list[Line]:

@@ -7,27 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from posgeom.chart_data import CROSSVAL, PLUGIN
 from posgeom.errors import RunError
 from posgeom.messages import shown
 from posgeom.report.charts.compare import compare_figure
 from posgeom.report.charts.density import MAX_PANELS, density_figure
 from posgeom.report.charts.depth import depth_figure
-from posgeom.report.charts.figure import Figure, Row, known
+from posgeom.report.charts.figure import Figure, Row
 from posgeom.report.charts.lag import lag_figure
 from posgeom.report.charts.layers import layers_figure
-from posgeom.report.charts.lines import lines_figure
+from posgeom.report.charts.logo import logo_figure
 from posgeom.report.charts.matrix import matrix_figure
 from posgeom.report.charts.mds_map import map_figure
 from posgeom.report.charts.scorecard import scorecard_figure
 from posgeom.report.charts.spectrum import MAX_AXES, spectrum_figure
 from posgeom.report.charts.theme import N_SERIES
-from posgeom.report.run import Run
+from posgeom.report.line_figures import depth_curve, violations, width
+from posgeom.report.run import Run, basis, metric_of
 from posgeom.report.training import TRAINING_KINDS
 
 Document = dict[str, Any]
 _MAX_DEPTH_BARS = 256
-_CORPUS = "corpus"
 
 
 def figures(run: Run) -> list[Figure]:
@@ -60,21 +59,6 @@ def comparison(runs: Sequence[Run]) -> Figure | None:
         " The first runs are drawn; the table has all." if len(scored) > N_SERIES else ""
     )
     return compare_figure(rows, caption=caption)
-
-
-def metric_of(scores: Document) -> str:
-    """How axes name the distance of a run."""
-    return str(scores["metric"]).replace("_", " ").title()
-
-
-def basis(scores: Document) -> str:
-    """Estimator and sample size in a few words, for captions."""
-    estimator = CROSSVAL if scores["estimator"] == "crossval" else PLUGIN
-    documents = scores["corpus"]["documents"]
-    depth = scores.get("common_depth")
-    samples = "" if depth is None else f", of samples of {depth:,}"
-    positions = len(scores["positions_used"])
-    return f"{estimator.capitalize()} estimate, {documents:,} documents{samples}, {positions:,} positions"
 
 
 def _interval(encoding: Document, score: str) -> Row:
@@ -172,6 +156,28 @@ def _map(run: Run) -> Figure | None:
     return map_figure(rows, shares=shares, caption=caption)
 
 
+def _logo(run: Run) -> Figure | None:
+    stored = None if run.charts is None else run.charts.get("logo")
+    if stored is None or not any(map(any, stored["bits"])):
+        return None
+    rows = []
+    for n, position in enumerate(stored["positions"]):
+        column = sorted((bits[n], name) for name, bits in zip(stored["tokens"], stored["bits"], strict=True))
+        height, base = sum(bits for bits, _ in column), 0.0
+        for bits, name in column:
+            share = bits / height if height else None
+            rows.append(
+                {"position": position, "token": name, "bits": bits, "share": share, "base": base, "top": base + bits}
+            )
+            base += bits
+    return logo_figure(
+        rows,
+        caption=f"What each position says beyond the frequencies of all positions together ({len(stored['tokens'])} "
+        "tokens), in bits, less what a sample of its size says by chance. Each token has its share of it, the most "
+        "frequent on top.",
+    )
+
+
 def _depth(run: Run) -> Figure | None:
     if (scores := run.scores) is None:
         return None
@@ -206,93 +212,6 @@ def _density(run: Run) -> Figure | None:
     return density_figure(panels, metric=metric_of(run.scores), caption=caption)
 
 
-def _violations(run: Run) -> Figure | None:
-    if run.charts is None or run.charts["violations"] is None:
-        return None
-    stored = run.charts["violations"]
-    rows = [
-        {
-            "distances_of": _CORPUS if series["encoding"] is None else series["encoding"],
-            "lag": lag,
-            "violation_rate": rate,
-        }
-        for series in stored["series"]
-        for lag, rate in zip(stored["lags"], series["rates"], strict=True)
-    ]
-    if not known(rows, "violation_rate"):  # two positions have no triple
-        return None
-    return lines_figure(
-        rows,
-        name="violations",
-        title="Violations of monotonicity by lag",
-        x="lag",
-        y="violation_rate",
-        series="distances_of",
-        x_title="lag |i - k| of the farther position",
-        y_title="share of nearer j with d(i, j) > d(i, k)",
-        shown=[_CORPUS, *_main_encodings(run)],
-        formats=(",", ".1%"),
-        caption="How often a nearer position is farther in distance. Half is what chance gives, 0 is monotone.",
-    )
-
-
-def _width(run: Run) -> Figure | None:
-    if run.scores is None or run.charts is None or not run.charts["widths"]:
-        return None
-    if not known(run.charts["widths"], "alignment"):
-        return None
-    return lines_figure(
-        run.charts["widths"],
-        name="width",
-        title="Alignment against width",
-        x="n_dims",
-        y="alignment",
-        series="encoding",
-        x_title="width d (of mds: axes kept)",
-        y_title="alignment",
-        x_log=True,
-        points=True,
-        caption=f"What more dimensions give. {_MDS[_is_out_of_sample(run)]} {basis(run.scores)}.",
-    )
-
-
-_MDS = {
-    True: "mds is fitted on one half of the corpus and scored on the other.",
-    False: "mds is fitted to the distances it is scored on, so its scores are in-sample.",
-}
-
-
-def _is_out_of_sample(run: Run) -> bool:
-    return any(row.get("sample") == "out" for row in (run.scores or {"encodings": []})["encodings"])
-
-
-def _depth_curve(run: Run) -> Figure | None:
-    curve = (run.scores or {}).get("depth_curve")
-    if not curve or not curve["depth"]:
-        return None
-    empty = [None] * len(curve["depth"])
-    rows = [
-        {"distances": "of samples", "depth": depth, "mean_squared": value, "low": low, "high": high}
-        for depth, value, low, high in zip(
-            curve["depth"], curve["mean_squared"], curve.get("low") or empty, curve.get("high") or empty, strict=False
-        )
-    ]
-    return lines_figure(
-        rows,
-        name="depth-curve",
-        title="Mean squared distance against depth",
-        x="depth",
-        y="mean_squared",
-        series="distances",
-        x_title="documents in a sample",
-        y_title="mean squared distance",
-        x_log=True,
-        points=True,
-        caption="What samples of so many documents show: with fewer, more tokens go unseen. Bands: intervals "
-        "(jackknife over the parts of the corpus, which are fewer the deeper they are).",
-    )
-
-
 def _layers(run: Run) -> Figure | None:
     if (layers := run.layers) is None:
         return None
@@ -312,12 +231,6 @@ def _layers(run: Run) -> Figure | None:
     )
 
 
-def _main_encodings(run: Run) -> list[str]:
-    """Names to draw where not all can be told apart: those without options first, in the order scored."""
-    names = [e["name"] for e in (run.scores or {"encodings": []})["encodings"]]
-    return sorted(names, key=lambda name: ":" in name)
-
-
 def _of_one(build: Callable[[Sequence[Run]], Figure | None], run: Run) -> Figure | None:
     return build([run])
 
@@ -329,11 +242,12 @@ KINDS: Mapping[str, Callable[[Run], Figure | None]] = MappingProxyType(
         "lag": _lag,
         "spectrum": _spectrum,
         "map": _map,
+        "logo": _logo,
         "depth": _depth,
         "density": _density,
-        "violations": _violations,
-        "width": _width,
-        "depth-curve": _depth_curve,
+        "violations": violations,
+        "width": width,
+        "depth-curve": depth_curve,
         "layers": _layers,
         **{name: partial(_of_one, build) for name, build in TRAINING_KINDS.items()},
     }

@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from posgeom.messages import printable, shown
-from posgeom.models.inspection import Inspection, LagProfile, Measures, StackReport
+from posgeom.models.inspection import Inspection, StackReport
 from posgeom.models.position_rows import PositionRows
+from posgeom.models.table_measures import LagProfile, Measures
 
 _LABEL_WIDTH = 13
 _LAGS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
@@ -87,6 +88,8 @@ def _line(label: str, text: str, console: Console) -> None:
 def _stack_lines(stack: StackReport) -> list[tuple[str, str]]:
     lines = [("stack", _stack_text(stack)), ("positions", _scheme_text(stack.scheme, stack.details))]
     lines += [("", f"and {_scheme_text(other['scheme'], other)}") for other in stack.also]
+    if stack.rows is None and "n_positions" in stack.details:
+        lines.append(("rows", _promised_rows(stack.details)))
     if stack.rows is not None:
         lines += _row_lines(stack.rows)
     if stack.measures is not None:
@@ -165,6 +168,33 @@ def _t5_text(details: Mapping[str, Any]) -> str:
     )
 
 
+def _deberta_text(details: Mapping[str, Any]) -> str:
+    ways = {"content_to_position": "queries", "position_to_content": "keys"}
+    meets = " and ".join(name for key, name in ways.items() if details[key]) or "nothing"
+    how = f"logarithmic up to lag {details['max_distance']}" if details["max_distance"] else "one for each lag"
+    beside = f"; a convolution over {details['convolution']} tokens sees order too" if details["convolution"] else ""
+    return (
+        f"DeBERTa's relative vectors, {2 * details['n_buckets']} buckets of i - j, {how}, for {meets}, in each layer "
+        f"({printable(details['tensor'])}){beside}"
+    )
+
+
+def _transformer_xl_text(details: Mapping[str, Any]) -> str:
+    where = "past only" if details["causal"] else "both directions"
+    clamp = f", lags clipped at {details['clamp']}" if details["clamp"] else ""
+    return f"Transformer-XL's relative sines of width {details['width']}, projected in each layer, {where}{clamp}"
+
+
+def _swin_text(details: Mapping[str, Any]) -> str:
+    how = "computed by a network" if details["computed"] else "a table"
+    first = f", the first of {details['n_tables']}" if details["n_tables"] > 1 else ""
+    side = details["window"]
+    return (
+        f"Swin's bias by offset in a window of {side} x {side}, {how}, {details['n_heads']} heads "
+        f"({printable(details['tensor'])}{first})"
+    )
+
+
 def _learned_text(details: Mapping[str, Any]) -> str:
     return "learned table" + _through(details)
 
@@ -189,8 +219,17 @@ _SCHEMES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "rotary": _rotary_text,
     "alibi": _alibi_text,
     "t5": _t5_text,
+    "deberta": _deberta_text,
+    "transformer-xl": _transformer_xl_text,
+    "swin": _swin_text,
     "none": _none_text,
 }
+
+
+def _promised_rows(details: Mapping[str, Any]) -> str:
+    """The rows of a table that is not there, as the config has them."""
+    n, offset = details["n_positions"], details["offset"]
+    return f"{'not said' if n is None else f'{n:,}'} positions from row {offset}, by its config; {details['tensor']}"
 
 
 def _row_lines(rows: PositionRows) -> list[tuple[str, str]]:

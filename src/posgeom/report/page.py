@@ -3,6 +3,7 @@
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -16,6 +17,7 @@ from posgeom.report.figures import KINDS, comparison
 from posgeom.report.findings import findings, layers_findings
 from posgeom.report.run import Run
 from posgeom.report.tables import comparison_tables, scorecard_table
+from posgeom.report.token_effects import token_caption, token_table
 from posgeom.report.training import (
     TRAINING_KINDS,
     training_findings,
@@ -25,7 +27,7 @@ from posgeom.report.training import (
 )
 
 REPORT = "report.html"
-_NAMED_SOURCES, _FONT_SIZE = 3, 12
+_NAMED_SOURCES, _FONT_SIZE, _SHOWN_TOKENS = 3, 12, 12
 
 
 def render_page(runs: Sequence[Run], *, progress: ProgressHook = silent) -> str:
@@ -99,8 +101,17 @@ def _sections(runs: Sequence[Run], charts: dict[str, Any], progress: ProgressHoo
             tables = [table for training, name in named for table in training_tables(training, name)]
         if drawn:
             add(drawn[0][1].title, drawn, tables)
+    sections += [_tokens(run, run.name if several else "") for run in runs if (run.charts or {}).get("tokens")]
     progress("report", len(KINDS), len(KINDS))
     return sections
+
+
+def _tokens(run: Run, name: str) -> dict[str, Any]:
+    """The section on the tokens that set positions apart."""
+    document = (run.charts or {})["tokens"]
+    tables = [replace(token_table(one, _SHOWN_TOKENS), name=name) for one in document["looked_at"] if one["tokens"]]
+    lead = token_caption(document) if tables else "No token is told from noise."
+    return {"title": "What sets positions apart", "lead": lead, "figures": [], "tables": tables, "notes": []}
 
 
 def add_chart(charts: dict[str, Any], figure: Figure, heading: str = "") -> dict[str, str]:

@@ -24,27 +24,33 @@ SCHEMA_VERSION = 2
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Run:
-    """A directory that ``posgeom analyze``, ``posgeom layers`` or ``posgeom train`` wrote.
-
-    Attributes
-    ----------
-    name : str
-        The directory, as named, made printable.
-    scores : dict or None
-        ``scores.json``.
-    charts : dict or None
-        ``charts.json``; where there is none, its part that distances and MDS give.
-    layers : dict or None
-        ``layers.json``.
-    training : dict or None
-        ``run.json``.
-    """
+    """A directory that ``posgeom analyze``, ``posgeom layers`` or ``posgeom train`` wrote."""
 
     name: str
+    """The directory, as named, made printable."""
     scores: dict[str, Any] | None
+    """``scores.json``."""
     charts: dict[str, Any] | None
+    """``charts.json``; where there is none, its part that distances and MDS give."""
     layers: dict[str, Any] | None
+    """``layers.json``."""
     training: dict[str, Any] | None = None
+    """``run.json``."""
+
+
+def metric_of(scores: dict[str, Any]) -> str:
+    """How axes name the distance of a run."""
+    return str(scores["metric"]).replace("_", " ").title()
+
+
+def basis(scores: dict[str, Any]) -> str:
+    """Estimator and sample size in a few words, for captions."""
+    estimator = CROSSVAL if scores["estimator"] == "crossval" else PLUGIN
+    documents = scores["corpus"]["documents"]
+    depth = scores.get("common_depth")
+    samples = "" if depth is None else f", of samples of {depth:,}"
+    positions = len(scores["positions_used"])
+    return f"{estimator.capitalize()} estimate, {documents:,} documents{samples}, {positions:,} positions"
 
 
 def read_run(directory: str | Path, name: str | None = None) -> Run:

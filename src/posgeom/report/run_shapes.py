@@ -102,6 +102,32 @@ CHARTS_SHAPE = {
     "map": {"positions": [int], "axes": [[NUMBER]]},
     "densities": [{"encoding": str, "width": NUMBER, "x": [NUMBER], "y": [NUMBER], "pairs": [int]}],
     "violations": Optional({"lags": [int], "series": [{"encoding": Optional(str), "rates": _COLUMN}]}),
+    "tokens": Optional(
+        {
+            "documents": int,
+            "common_depth": Optional(int),
+            "n_folds": int,
+            "false_discovery_rate": NUMBER,
+            "looked_at": [
+                {
+                    "kind": str,
+                    "number": int,
+                    "size": NUMBER,
+                    "ends": [[int]],
+                    "tokens_tested": int,
+                    "tokens_told": int,
+                    "tokens": [
+                        {
+                            "token": str,
+                            **dict.fromkeys(("deviation", "share", "frequency", "elsewhere", "p_value"), NUMBER),
+                            **dict.fromkeys(("low", "high"), MAYBE_NUMBER),
+                        }
+                    ],
+                }
+            ],
+        }
+    ),
+    "logo": Optional({"positions": [int], "tokens": [str], "bits": [[NUMBER]]}),
     "widths": [{"encoding": str, "n_dims": int, "alignment": MAYBE_NUMBER, "stress_scaled": MAYBE_NUMBER}],
 }
 LAYERS_SHAPE = {

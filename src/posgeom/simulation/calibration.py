@@ -42,31 +42,21 @@ _NOWHERE = float("nan")
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """How an estimate does in one scenario.
-
-    Attributes
-    ----------
-    scenario, estimate : str
-    truth : float or None
-        Mean over the replications of what it estimates; None where it has no other truth than its mean.
-    mean : float or None
-        Of the estimate, over the replications in which it is defined.
-    bias : float or None
-        Mean of the estimate less the truth, in sampling deviations; None without a truth.
-    error_ratio : float or None
-        Median standard error over the sampling deviation: 1 where the jackknife is exact, above where it is cautious.
-    coverage : float or None
-        Share of the intervals that hold the truth; None where there are none.
-    n_intervals, n_replications : int
-    """
+    """How an estimate does in one scenario."""
 
     scenario: str
     estimate: str
     truth: float | None
+    """Mean over the replications of what it estimates; None where it has no other truth than its mean."""
     mean: float | None
+    """Of the estimate, over the replications in which it is defined."""
     bias: float | None
+    """Mean of the estimate less the truth, in sampling deviations; None without a truth."""
     error_ratio: float | None
+    """Median standard error over the sampling deviation: 1 where the jackknife is exact, above where it is
+    cautious."""
     coverage: float | None
+    """Share of the intervals that hold the truth; None where there are none."""
     n_intervals: int
     n_replications: int
 

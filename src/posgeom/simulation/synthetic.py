@@ -17,21 +17,14 @@ _INITIAL_SHARE, _MEDIAL_SHARE = 0.25, 0.75
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SyntheticCorpus:
-    """A corpus with known truth.
-
-    Attributes
-    ----------
-    distributions : ndarray of float, shape (n, V)
-        True token distribution of each position.
-    counts : PositionCounts
-        What a sample of documents shows.
-    regimes : ndarray of int, shape (n,)
-        0 initial, 1 medial, 2 terminal.
-    """
+    """A corpus with known truth."""
 
     distributions: NDArray[np.float64]
+    """True token distribution of each position, shape (n, V)."""
     counts: PositionCounts
+    """What a sample of documents shows."""
     regimes: NDArray[np.int64]
+    """0 initial, 1 medial, 2 terminal, shape (n,)."""
 
 
 def synthetic(

@@ -1,5 +1,8 @@
 """BERT, DistilBERT and ELECTRA: a learned table from row 0."""
 
+from dataclasses import replace
+from typing import Any
+
 from posgeom.errors import CheckpointError
 from posgeom.messages import shown
 from posgeom.models.config import ModelConfig
@@ -31,10 +34,24 @@ def encoder_stack(
     )
 
 
-def learned_table(config: ModelConfig) -> PositionTable:
-    """A table of as many rows as the config has positions, in the width of its layers."""
+def decoder_stack(
+    config: ModelConfig, positions: PositionScheme, layout: Layout, key_heads: int | None = None, **further: Any
+) -> Stack:
+    """The one stack of a causal model, whichever names its config has for sizes; `further` are fields of `Stack`."""
+    width = config.whole("hidden_size", "n_embd", "n_embed", "d_model")
+    heads = config.whole("num_attention_heads", "n_head", "num_heads", "n_heads")
+    n_layers = config.whole("num_hidden_layers", "n_layer", "num_layers", "n_layers")
+    std = initial_std(config)
+    head_dim = config.head_dim(width, heads)
+    shape = (n_layers, width, heads, key_heads or heads, head_dim)
+    return Stack("decoder", positions, *shape, layout, (std, std), causal=True, **further)
+
+
+def learned_table(config: ModelConfig, width: int | None = None) -> PositionTable:
+    """A table of as many rows as the config has positions, by default in the width of its layers."""
     rows = config.whole("max_position_embeddings") if config.get("max_position_embeddings") else None
-    return PositionTable(TABLE, initial_std=initial_std(config), n_rows=rows, width=config.whole("hidden_size"))
+    width = config.whole("hidden_size") if width is None else width
+    return PositionTable(TABLE, initial_std=initial_std(config), n_rows=rows, width=width)
 
 
 def initial_std(config: ModelConfig) -> float:
@@ -73,10 +90,10 @@ class Electra(Family):
         """See `Family`."""
         refuse_relative(config)
         width = config.whole("hidden_size")
-        narrow = config.whole("embedding_size", default=width) != width
-        table = PositionTable(
-            TABLE, initial_std=initial_std(config), projection="embeddings_project" if narrow else None
-        )
+        narrow = config.whole("embedding_size", default=width)
+        table = learned_table(config, narrow)
+        if narrow != width:
+            table = replace(table, projection="embeddings_project")
         return (encoder_stack(config, table, BERT_LAYOUT),)
 
 
@@ -91,10 +108,11 @@ class DistilBert(Family):
         width, heads = config.whole("dim", "hidden_size"), config.whole("n_heads", "num_attention_heads")
         std, fixed = initial_std(config), config.get("sinusoidal_pos_embds") is True
         layer = "transformer.layer.{layer}.attention."
+        table = replace(learned_table(config, width), fixed=fixed, initial_std=None if fixed else std)
         return (
             Stack(
                 "encoder",
-                PositionTable(TABLE, fixed=fixed, initial_std=None if fixed else std),
+                table,
                 config.whole("n_layers", "num_hidden_layers"),
                 width,
                 heads,

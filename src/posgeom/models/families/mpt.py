@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from posgeom.errors import CheckpointError
 from posgeom.messages import shown
 from posgeom.models.config import ModelConfig
-from posgeom.models.families.bert import initial_std
+from posgeom.models.families.bert import decoder_stack
 from posgeom.models.family import Alibi, Family, Stack
 from posgeom.models.query_key import Fused
 
@@ -18,24 +18,10 @@ class MPT(Family):
 
     def stacks(self, config: ModelConfig) -> tuple[Stack, ...]:
         """See `Family`."""
-        width, heads = config.whole("d_model"), config.whole("n_heads")
-        std = initial_std(config)
         given = config.get("attn_config")
         attention = ModelConfig(given if isinstance(given, Mapping) else {}, config.source)
         if attention.get("alibi") is False:
             raise CheckpointError(f"config of {shown(config.source)} has no alibi in its attn_config: expected ALiBi")
-        return (
-            Stack(
-                "decoder",
-                Alibi(heads, attention.number("alibi_bias_max", default=8.0)),
-                config.whole("n_layers"),
-                width,
-                heads,
-                heads,
-                config.head_dim(width, heads),
-                Fused("blocks.{layer}.attn.Wqkv", "blocks"),
-                (std, std),
-                n_positions=config.whole("max_seq_len", default=2048),
-                causal=True,
-            ),
-        )
+        alibi = Alibi(config.whole("n_heads"), attention.number("alibi_bias_max", default=8.0))
+        layout = Fused("blocks.{layer}.attn.Wqkv", "blocks")
+        return (decoder_stack(config, alibi, layout, n_positions=config.whole("max_seq_len", default=2048)),)

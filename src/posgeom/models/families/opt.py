@@ -1,7 +1,7 @@
 """OPT: a learned table whose positions start at row 2, whatever the padding token."""
 
 from posgeom.models.config import ModelConfig
-from posgeom.models.families.bert import initial_std
+from posgeom.models.families.bert import decoder_stack, initial_std
 from posgeom.models.family import Family, PositionTable, Stack
 from posgeom.models.query_key import Separate
 
@@ -14,26 +14,15 @@ class OPT(Family):
 
     def stacks(self, config: ModelConfig) -> tuple[Stack, ...]:
         """See `Family`."""
-        width, heads = config.whole("hidden_size"), config.whole("num_attention_heads")
-        std = initial_std(config)
-        layer = "layers.{layer}.self_attn."
+        table = PositionTable(
+            "embed_positions.weight",
+            offset=2,
+            initial_std=initial_std(config),
+            n_rows=config.whole("max_position_embeddings", default=2048) + 2,
+            width=config.whole("hidden_size"),
+        )
         return (
-            Stack(
-                "decoder",
-                PositionTable(
-                    "embed_positions.weight",
-                    offset=2,
-                    initial_std=std,
-                    n_rows=config.whole("max_position_embeddings", default=2048) + 2,
-                    width=width,
-                ),
-                config.whole("num_hidden_layers"),
-                width,
-                heads,
-                heads,
-                config.head_dim(width, heads),
-                Separate(layer + "q_proj", layer + "k_proj"),
-                (std, std),
-                causal=True,
+            decoder_stack(
+                config, table, Separate("layers.{layer}.self_attn.q_proj", "layers.{layer}.self_attn.k_proj")
             ),
         )

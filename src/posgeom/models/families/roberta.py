@@ -37,7 +37,11 @@ class MPNet(Family):
     def stacks(self, config: ModelConfig) -> tuple[Stack, ...]:
         """See `Family`; the padding row is 1 whatever the config says."""
         layer = "encoder.layer.{layer}.attention.attn."
-        bias = T5Bias("encoder.relative_attention_bias.weight")
+        bias = T5Bias(
+            "encoder.relative_attention_bias.weight",
+            n_buckets=config.whole("relative_attention_num_buckets", default=32),
+            n_heads=config.whole("num_attention_heads"),
+        )
         layout = Separate(layer + "q", layer + "k")
         return (encoder_stack(config, table_after_padding(config, 1), layout, also=(bias,)),)
 

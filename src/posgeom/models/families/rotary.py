@@ -5,8 +5,8 @@ from typing import Literal
 
 from posgeom.encodings.rotary_families import FAMILIES
 from posgeom.models.config import ModelConfig
-from posgeom.models.families.bert import initial_std
-from posgeom.models.family import Embedding, Family, Rotary, Stack
+from posgeom.models.families.bert import decoder_stack, initial_std
+from posgeom.models.family import Alibi, Embedding, Family, PositionScheme, Rotary, Stack
 from posgeom.models.query_key import Fused, Layout, Separate
 
 _SEPARATE = Separate("layers.{layer}.self_attn.q_proj", "layers.{layer}.self_attn.k_proj")
@@ -98,27 +98,17 @@ class Falcon(Family):
     prefixes = frozenset({"transformer"})
 
     def stacks(self, config: ModelConfig) -> tuple[Stack, ...]:
-        """See `Family`; a variant with ALiBi is refused by its key when positions are read."""
-        width, heads = config.whole("hidden_size"), config.whole("num_attention_heads")
+        """See `Family`; with ALiBi, whose bias is added before logits are divided by the root of a head's width."""
+        width, heads = config.whole("hidden_size"), config.whole("num_attention_heads", "n_head")
         order: Literal["groups", "blocks", "heads"] = "heads"
         key_heads = heads
         if config.get("new_decoder_architecture"):
             order, key_heads = "groups", config.whole("num_kv_heads", default=heads)
         elif config.get("multi_query") is not False:
             order, key_heads = "blocks", 1
-        std = initial_std(config)
-        return (
-            Stack(
-                "decoder",
-                Rotary(config.values),
-                config.whole("num_hidden_layers"),
-                width,
-                heads,
-                key_heads,
-                config.head_dim(width, heads),
-                Fused("h.{layer}.self_attention.query_key_value", order),
-                (std, std),
-                n_positions=config.whole("max_position_embeddings", default=2048),
-                causal=True,
-            ),
-        )
+        positions: PositionScheme = Rotary(config.values)
+        if config.get("alibi") is True:
+            positions = Alibi(heads, scale=config.head_dim(width, heads) ** -0.5)
+        layout = Fused("h.{layer}.self_attention.query_key_value", order)
+        length = config.whole("max_position_embeddings", default=2048)
+        return (decoder_stack(config, positions, layout, key_heads, n_positions=length),)

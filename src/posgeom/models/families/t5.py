@@ -17,12 +17,13 @@ class T5(Family):
         width, heads, head_dim = config.whole("d_model"), config.whole("num_heads"), config.whole("d_kv")
         factor = config.number("initializer_factor", default=1.0)
         n_layers = config.whole("num_layers")
+        block = "{layer}" if self.table_in_each_layer else "0"
         counts = {"encoder": n_layers, "decoder": config.whole("num_decoder_layers", default=n_layers)}
         return tuple(
             Stack(
                 side,
                 T5Bias(
-                    f"{side}.block.0.layer.0.SelfAttention.relative_attention_bias.weight",
+                    f"{side}.block.{block}.layer.0.SelfAttention.relative_attention_bias.weight",
                     config.whole("relative_attention_max_distance", default=128),
                     causal=side == "decoder",
                     n_layers=counts[side] if self.table_in_each_layer else None,

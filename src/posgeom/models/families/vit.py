@@ -105,8 +105,10 @@ class Siglip(Clip):
 def _side(config: ModelConfig, side: str, factor: float, n_special: int) -> Stack:
     layer = side + "_model.encoder.layers.{layer}.self_attn."
     std = factor * (config.number("initializer_range", default=0.02) if side == "vision" else 0.02)
+    rows = config.whole("max_position_embeddings") if config.get("max_position_embeddings") else None
     table = PositionTable(
         f"{side}_model.embeddings.position_embedding.weight",
+        n_rows=rows if side == "text" else None,
         n_special=n_special if side == "vision" else 0,
         grid=patch_grid(config) if side == "vision" else None,
         initial_std=std,

@@ -23,30 +23,20 @@ _PIXELS_PER_POINT = 3
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Figure:
-    """A chart with what belongs to it.
-
-    Attributes
-    ----------
-    name : str
-        Stem of its files.
-    title : str
-    caption : str
-        How to read it, with estimator and sample size, in plain words.
-    chart : altair chart
-        One Vega-Lite spec, for pages, notebooks and files.
-    table : sequence of dict
-        The data behind it, one dictionary a row, all with the same keys; None is undefined.
-    layout : str
-        How a page fits it to its width: ``"wide"`` (one panel of fixed height), ``"square"``, ``"panels"`` (a row of
-        square panels, or a column of them), ``"grid"`` (as many small panels a row as fit), or ``"fixed"``.
-    """
+    """A chart with what belongs to it."""
 
     name: str
+    """Stem of its files."""
     title: str
     caption: str
+    """How to read it, with estimator and sample size, in plain words."""
     chart: "alt.TopLevelMixin"
+    """One Vega-Lite spec, for pages, notebooks and files."""
     table: Sequence[Row]
+    """The data behind it, one dictionary a row, all with the same keys; None is undefined."""
     layout: str = "wide"
+    """How a page fits it to its width: ``"wide"`` (one panel of fixed height), ``"square"``, ``"panels"`` (a row of
+    square panels, or a column of them), ``"grid"`` (as many small panels a row as fit), or ``"fixed"``."""
 
     def spec(self) -> dict[str, Any]:
         """The Vega-Lite spec without a theme, JSON-serialisable; see `posgeom.report.charts.theme.config`."""

@@ -1,0 +1,42 @@
+"""A sequence logo: bits of information by position, divided among the tokens of a small alphabet."""
+
+from collections.abc import Sequence
+
+from posgeom.report.charts.figure import Figure, Row, inline, need_extra
+from posgeom.report.charts.theme import N_SERIES
+
+_HEIGHT, _STEP, _LEAST = 190, 15, 0.06
+"""Size of the chart, width of a position, and the share of the height from which on a letter can be read."""
+
+
+def logo_figure(rows: Sequence[Row], *, caption: str) -> Figure:
+    """Chart of stacked bars with the tokens in them, the most frequent on top."""
+    need_extra()
+    import altair as alt
+
+    names = list(dict.fromkeys(row["token"] for row in rows))
+    total = sorted(names, key=lambda name: -sum(row["bits"] for row in rows if row["token"] == name))
+    tallest = max((row["top"] for row in rows), default=0.0) or 1.0
+    drawn = [row for row in rows if row["bits"] > 0]
+    base = alt.Chart(inline(drawn)).encode(
+        x=alt.X("position:O", title="position", axis=alt.Axis(labelOverlap=True, labelAngle=0, grid=False)),
+        y=alt.Y("base:Q", title="bits", scale=alt.Scale(domain=[0, tallest])),
+        tooltip=["position:O", "token:N", alt.Tooltip("bits:Q", format=".4f"), alt.Tooltip("share:Q", format=".1%")],
+    )
+    colour = alt.Color(
+        "token:N",
+        title=None,
+        sort=total,
+        scale=alt.Scale(domain=total[:N_SERIES]),
+        legend=alt.Legend(orient="bottom"),
+    )
+    bars = base.mark_bar(width={"band": 0.94}).encode(y2="top:Q", color=colour)
+    letters = (
+        base.transform_filter(f"datum.bits > {_LEAST * tallest}")
+        .transform_calculate(middle="(datum.base + datum.top) / 2")
+        .mark_text(color="white", fontWeight="bold", fontSize=_STEP - 4)
+        .encode(y="middle:Q", text="token:N")
+    )
+    n = len(dict.fromkeys(row["position"] for row in rows))
+    chart = alt.LayerChart(layer=[bars, letters]).properties(width=_STEP * n, height=_HEIGHT)
+    return Figure("logo", "Sequence logo", caption, chart, list(rows), layout="fixed")
