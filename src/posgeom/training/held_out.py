@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from posgeom.errors import PosgeomError
 from posgeom.training.tasks import Example, collate
 
 _AT_ONCE = 128
@@ -32,6 +33,8 @@ def held_out_scores(model: Any, examples: Sequence[Example], pad: int) -> dict[s
             losses[chosen] = (loss.reshape(len(chosen), -1).sum(1) / n_asked).double().cpu().numpy()
             hits[chosen] = ((hit * is_asked).sum(1) / n_asked).double().cpu().numpy()
     model.train(was_training)
+    if not np.isfinite(losses).all():
+        raise PosgeomError("training diverged: a held-out loss is no finite number; use a smaller learning rate")
     documents = np.unique([example.document for example in examples], return_inverse=True)[1]
     return _with_error("loss", losses, documents) | _with_error("accuracy", hits, documents)
 

@@ -82,11 +82,11 @@ def make_trainer(
     model: Any, options: TrainOptions, preset: Preset, task: Task, *, folder: Path, callback: PositionGeometryCallback
 ) -> Any:
     """The Trainer of a run: AdamW, a rate that falls linearly to 0, mixed precision where there is a GPU for it."""
-    has_gpu = torch.cuda.is_available()
+    has_gpu, n_devices = torch.cuda.is_available(), max(1, torch.cuda.device_count())
     has_bfloat16 = has_gpu and torch.cuda.is_bf16_supported()
     arguments = transformers.TrainingArguments(
         output_dir=str(folder),
-        per_device_train_batch_size=preset.batch_size,
+        per_device_train_batch_size=max(1, preset.batch_size // n_devices),
         num_train_epochs=preset.epochs,
         max_steps=options.max_steps or -1,
         learning_rate=preset.rate_from_scratch if options.model is None else preset.rate_from_checkpoint,
