@@ -15,15 +15,14 @@ import numpy as np
 from posgeom.inference.jackknife import Estimate
 from posgeom.options import ReadOptions
 from posgeom.policies import LEVEL
-from posgeom.training.presets import TrainOptions
 from posgeom.training.result import TrainingResult
 from posgeom.training.run import train
-from posgeom.training.tracking import SCHEDULE
+from posgeom.training_options import SCHEDULE, TrainOptions
 
 ARMS = {
     "learned": TrainOptions(),
-    "mds of the significant rank, frozen": TrainOptions(encoding="fit", trainable=False),
-    "sinusoidal, frozen": TrainOptions(encoding="sinusoidal", trainable=False),
+    "mds of the significant rank, frozen": TrainOptions(encoding="fit", frozen=True),
+    "sinusoidal, frozen": TrainOptions(encoding="sinusoidal", frozen=True),
     "none": TrainOptions(encoding="none"),
 }
 LEARNED = "learned"

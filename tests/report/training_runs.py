@@ -25,7 +25,7 @@ def run_document(**changed: Any) -> dict[str, Any]:
         "sources": ["some/corpus.jsonl"],
         "task": task | {"held_out": "one document in ten"},
         "model": model | {"parameters": 1000, "trained_parameters": 900},
-        "options": {"preset": "tiny", "model": None, "encoding": "default", "trainable": True, "rank": None, "seed": 0},
+        "options": {"preset": "tiny", "model": None, "encoding": "default", "frozen": False, "rank": None, "seed": 0},
         "preset": {"n_positions": 4, "batch_size": 8},
         "encoding": {},
         "geometry": {"metric": "hellinger", "estimator": "crossval", "positions_used": [1, 2, 3], "common_depth": 5},

@@ -116,7 +116,7 @@ def test_another_run_in_the_directory_is_refused(whole: Path, corpus: Path, toke
 
 @pytest.mark.parametrize("encoding", ["default", "sinusoidal", "fit"])
 def test_a_frozen_table_stays(corpus: Path, tokenizer: Path, tmp_path: Path, encoding: str) -> None:
-    result = train(corpus, tmp_path / "run", options(tokenizer, encoding=encoding, trainable=False, schedule=(0,)))
+    result = train(corpus, tmp_path / "run", options(tokenizer, encoding=encoding, frozen=True, schedule=(0,)))
     assert [record["moved"] for record in result.records] == [0, 0]
     first, last = result.records
     assert first["loss"] != last["loss"]

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from posgeom.encodings.base import PointEncoding
-from posgeom.errors import GeometryError
+from posgeom.errors import GeometryError, PosgeomError
 from posgeom.estimation.build import Geometry
 from posgeom.inference.scorecard import scorecard
+from posgeom.training_options import checked_schedule
 
 
 def tracker(*arguments: Any) -> Any:
@@ -74,10 +75,8 @@ def test_too_few_rows_are_refused(shape: Geometry) -> None:
 
 @pytest.mark.parametrize("step", [-1, 1.5, "3", True])
 def test_schedules_are_whole_numbers(step: Any) -> None:
-    from posgeom.training.tracking import checked_schedule
-
-    with pytest.raises(GeometryError, match="expected whole numbers from 0 on"):
-        checked_schedule([0, step])
+    with pytest.raises(PosgeomError, match="expected whole numbers from 0 on"):
+        checked_schedule((0, step))
 
 
 def test_the_papers_separation_from_scratch_is_that_of_the_draw() -> None:

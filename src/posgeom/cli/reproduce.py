@@ -162,8 +162,8 @@ def trained_runs(
 ) -> dict[str, dict[str, Any]]:
     """The runs of Section 6.1, from scratch and, where there is a checkpoint, from that; those that ended are read."""
     from posgeom.options import ReadOptions
-    from posgeom.training.presets import TrainOptions
     from posgeom.training.run import train
+    from posgeom.training_options import TrainOptions
 
     if sst2 is None:
         raise PosgeomError("--train needs SST-2 with its labels: name its file with --sst2")

@@ -12,16 +12,15 @@ except ImportError:
 
 from posgeom.training.apply import Applied, apply_encoding, from_pretrained, position_table, remove_encoding
 from posgeom.training.modules import LowRankPositionalEmbedding, PositionalEmbedding
+from posgeom.training_options import TrainOptions
 
 if TYPE_CHECKING:
     from posgeom.training.callback import PositionGeometryCallback
-    from posgeom.training.presets import TrainOptions
     from posgeom.training.result import TrainingResult
     from posgeom.training.run import train
 
 _WITH_THE_TRAINER = {
     "PositionGeometryCallback": "callback",
-    "TrainOptions": "presets",
     "TrainingResult": "result",
     "train": "run",
 }

@@ -15,7 +15,8 @@ from posgeom.estimation.build import Geometry
 from posgeom.messages import one_line, shown
 from posgeom.training.model_table import read_table, unwrapped
 from posgeom.training.storage import Row, read_records, replace_file, save_array, start_path, write_records
-from posgeom.training.tracking import SCHEDULE, TableTracker, checked_schedule
+from posgeom.training.tracking import TableTracker
+from posgeom.training_options import SCHEDULE, checked_schedule
 
 Measure = Callable[[Any, int], Mapping[str, float | None]]
 
@@ -72,7 +73,7 @@ class PositionGeometryCallback(TrainerCallback):
         self._tracker = TableTracker(geometry, n_positions)
         self._path = None if path is None else Path(path)
         self._start_path = None if path is None else start_path(Path(path))
-        self._schedule = checked_schedule(schedule)
+        self._schedule = checked_schedule(tuple(schedule))
         self._measure, self._read = measure, read
         self._trainer: Any = None
         self._start: NDArray[np.float64] | None = None

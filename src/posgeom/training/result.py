@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from posgeom.estimation.build import Geometry
-from posgeom.training.presets import Preset, TrainOptions
 from posgeom.training.tasks import HELD_OUT, Task
+from posgeom.training_options import Preset, TrainOptions
 
 SCHEMA_VERSION = 2
 

@@ -14,10 +14,10 @@ from posgeom.progress import ProgressHook, silent
 from posgeom.training.callback import PositionGeometryCallback
 from posgeom.training.held_out import held_out_scores
 from posgeom.training.hypotheses import hypotheses
-from posgeom.training.presets import FIT, TrainOptions
 from posgeom.training.result import TrainingResult
 from posgeom.training.resume import CHECKPOINTS, STEPS, digest_of, finish, prepare
 from posgeom.training.tasks import Vocabulary, make_task
+from posgeom.training_options import FIT, TrainOptions
 
 
 def train(

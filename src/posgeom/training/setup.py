@@ -17,8 +17,8 @@ from posgeom.messages import one_line, shown
 from posgeom.progress import ProgressHook
 from posgeom.training.apply import apply_encoding, position_table
 from posgeom.training.callback import PositionGeometryCallback
-from posgeom.training.presets import DEFAULT, FIT, NONE, Preset, TrainOptions
 from posgeom.training.tasks import Task, collate
+from posgeom.training_options import DEFAULT, FIT, NONE, Preset, TrainOptions
 
 _LOG_EVERY = 10
 
@@ -74,7 +74,7 @@ def put_encoding(
         encoding = fit_encoding(geometry, width, n_positions=n, counts=counts, seed=options.seed)
     else:
         encoding = build_encoding(options.encoding, n_positions=n, n_dims=width, geometry=geometry, seed=options.seed)
-    applied = apply_encoding(model, encoding, trainable=options.trainable, rank=options.rank)
+    applied = apply_encoding(model, encoding, trainable=not options.frozen, rank=options.rank)
     return dict(applied.record)
 
 

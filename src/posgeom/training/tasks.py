@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ from posgeom.errors import CorpusError, TokenizerError
 from posgeom.messages import shown, shown_list
 from posgeom.options import ReadOptions
 from posgeom.tokenize.tokenizer_files import TokenizerSpec, load_tokenizer
+from posgeom.training_options import TaskName
 
-TaskName = Literal["label", "order", "mlm"]
 HELD_OUT = 10
 """One document in so many is held out, by a hash of its text, so that copies stay on one side."""
 _MOST_COMMON = 32

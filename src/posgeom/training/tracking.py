@@ -1,6 +1,5 @@
 """What a table of positions is at one step of training: a row of numbers, with no need of torch."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +15,6 @@ from posgeom.policies import ENOUGH_FOLDS, LEVEL
 from posgeom.scores.effective_rank import effective_rank
 from posgeom.scores.monotonicity import monotonicity
 from posgeom.scores.separation import minimum_separation
-
-SCHEDULE = (0, 50, 100, 200, 500, 1000, 2000)
-"""Optimiser steps at which the paper looks at the table; the last step of a run is always one more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +114,3 @@ class TableTracker:
             "alignment_low": None if bounds is None else bounds.low,
             "alignment_high": None if bounds is None else bounds.high,
         }
-
-
-def checked_schedule(steps: Sequence[int]) -> frozenset[int]:
-    """Steps to record at, refused where one is negative or no whole number."""
-    for step in steps:
-        if not isinstance(step, int) or isinstance(step, bool) or step < 0:
-            raise GeometryError(f"schedule: got step {step!r}, expected whole numbers from 0 on")
-    return frozenset(steps)
