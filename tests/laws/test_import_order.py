@@ -45,8 +45,20 @@ ALLOWED = {
     "theory": BASE
     | {"tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "analysis"}
     | {"simulation", "paper"},
+    "training_options": BASE | {"encodings"},
     "training": BASE
-    | {"corpus", "tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "fitting"}
+    | {
+        "training_options",
+        "corpus",
+        "tokenize",
+        "counts",
+        "estimation",
+        "encodings",
+        "scores",
+        "inference",
+        "models",
+        "fitting",
+    }
     | {"analysis", "theory"},
 }
 

@@ -32,6 +32,7 @@ from posgeom.cli import (
     theory,
     theory_models,
     tokens,
+    train,
 )
 from posgeom.errors import PosgeomError
 from posgeom.messages import printable, shown
@@ -61,6 +62,7 @@ app.command("compare", epilog=compare.EPILOG)(compare.command)
 app.command("report", epilog=report.EPILOG)(report.command)
 app.command("plot", epilog=plot.EPILOG)(plot.command)
 app.command("reproduce", epilog=reproduce.EPILOG)(reproduce.command)
+app.command("train", epilog=train.EPILOG)(train.command)
 app.command("demo", epilog=demo.EPILOG)(demo.command)
 app.command("claims", epilog=claims.EPILOG)(claims.command)
 app.add_typer(theory.app, name="theory")

@@ -21,7 +21,7 @@ from posgeom.options import (
     options_of,
 )
 
-PANELS = ("Corpus", "Tokens", "Geometry", "Encodings", "Errors", "Output", "Cluster")
+PANELS = ("Corpus", "Tokens", "Geometry", "Encodings", "Errors", "Training", "Output", "Cluster")
 """Headings of options in the help, in their order."""
 
 CorpusArgument = Annotated[
