@@ -6,9 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
 from posgeom.analysis import CONVENTIONS, counts_of
 from posgeom.cli import options as o
@@ -21,9 +18,9 @@ from posgeom.inference.jackknife import Estimate
 from posgeom.messages import printable
 from posgeom.options import DEFAULT_N_DIMS, CountOptions, ReadOptions
 from posgeom.policies import LEVEL
-from posgeom.report.reproduction import UNDEFINED, number
-from posgeom.report.table import print_paragraph
+from posgeom.report.terminal import print_paragraph, print_table
 from posgeom.simulation.synthetic import synthetic
+from posgeom.tables import Table
 from posgeom.theory.bounds import FLOOR, PSEUDO_COUNT, bounds
 from posgeom.theory.mds_claims import isometry, random_rows, stress_and_strain
 from posgeom.theory.monotonicity import monotonicity_check
@@ -40,9 +37,6 @@ app = typer.Typer(
 SeedOption = Annotated[int, typer.Option("--seed", metavar="S", help="Seed of whatever is random.")]
 DimsOption = Annotated[int, typer.Option("-d", "--n-dims", metavar="DIMS", help="Width d of encodings that have one.")]
 
-
-_WIDEST = 24
-"""Letters up to which a name is not wrapped."""
 
 EPILOGS = {
     "stationarity": "posgeom theory stationarity reviews.parquet -t bert-base-uncased -n 256",
@@ -197,27 +191,15 @@ def show(check: Check, *, as_json: bool) -> None:
         typer.echo(json.dumps(check.to_dict(), indent=1, allow_nan=False))
         return
     console = stdout_console()
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
-    rows = check.rows()
-    for k, header in enumerate(check.headers):
-        texts = [cell for row in rows if isinstance(cell := row[k], str)]
-        is_short = max(map(len, texts), default=_WIDEST) < _WIDEST
-        table.add_column(header, justify="left" if texts else "right", overflow="fold", no_wrap=is_short)
-    for row in rows:
-        table.add_row(*(Text(cell_text(cell)) for cell in row))
-    console.print(table)
+    rows = [[_plain(cell) for cell in row] for row in check.rows()]
+    print_table(Table.of("", check.headers, rows, ".3g"), console)
     console.print()
     print_paragraph(f"{check.verdict}: {printable(check.because)}", console)
 
 
-def cell_text(cell: Cell) -> str:
-    """A number as the terminal shows it, with its interval where it has one."""
-    if isinstance(cell, Estimate):
-        interval = cell.interval(LEVEL)
-        text = cell_text(cell.value)
-        return text if interval is None else f"{text} ({number(interval.low)} to {number(interval.high)})"
-    if isinstance(cell, str):
-        return printable(cell)
-    if cell is None:
-        return UNDEFINED
-    return number(float(f"{cell:.3g}") if isinstance(cell, float) else cell)
+def _plain(cell: Cell) -> str | float | None:
+    """A cell as tables know it: an estimate as its value, with its interval where it has one."""
+    if not isinstance(cell, Estimate):
+        return cell
+    interval = cell.interval(LEVEL)
+    return cell.value if interval is None else f"{cell.value:.3g} ({interval.low:.3g} to {interval.high:.3g})"

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from posgeom.messages import printable
 from posgeom.report.files import os_errors_named
-from posgeom.report.table import print_paragraph
+from posgeom.report.terminal import print_paragraph
 
 JSON, PAGE = "claims.json", "claims.md"
 

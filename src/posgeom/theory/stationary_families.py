@@ -64,7 +64,7 @@ class StationaryFamilies(Check):
 
     headers: ClassVar[tuple[str, ...]] = (
         *("family", "n", "Toeplitz", "circulant", "fit", "overlap", "axis 1"),
-        *("alignment, sinusoid", "MDS", "stress, sinusoid", "MDS"),
+        *("alignment\nsinusoid", "alignment\nMDS", "stress\nsinusoid", "stress\nMDS"),
     )
 
     families: tuple[FamilyRow, ...]
