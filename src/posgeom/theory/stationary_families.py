@@ -161,7 +161,7 @@ def _row(name: str, family: Family, n: int, n_dims: int) -> FamilyRow:
         n,
         float(ratios[RATIOS[1]] or 0),
         float(ratios[RATIOS[2]] or 0),
-        float(axes.fit.min()),
+        axes.worst,
         axes.overlap,
         float(values[-1] / np.maximum(values, 0).sum()),
         *(float(one["alignment"] or 0) for one in scores),
