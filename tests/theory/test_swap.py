@@ -121,7 +121,7 @@ def model_of(width: int) -> Any:
     """Logits that depend on token and position, in double precision."""
     import torch
 
-    class Tiny(torch.nn.Module):  # type: ignore[misc]
+    class Tiny(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             torch.manual_seed(0)
