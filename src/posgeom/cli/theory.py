@@ -18,16 +18,18 @@ from posgeom.inference.jackknife import Estimate
 from posgeom.messages import printable
 from posgeom.options import DEFAULT_N_DIMS, CountOptions, ReadOptions
 from posgeom.policies import LEVEL
+from posgeom.report.reproduction import number
 from posgeom.report.terminal import print_paragraph, print_table
 from posgeom.simulation.synthetic import synthetic
-from posgeom.tables import Table
+from posgeom.tables import Cell, Column, Table
 from posgeom.theory.bounds import FLOOR, PSEUDO_COUNT, bounds
 from posgeom.theory.mds_claims import isometry, random_rows, stress_and_strain
 from posgeom.theory.monotonicity import monotonicity_check
 from posgeom.theory.parametrisation import DEFAULT_LOSS, parametrisation
 from posgeom.theory.stationarity import stationarity
 from posgeom.theory.stationary_families import stationary_families
-from posgeom.theory.verdict import Cell, Check
+from posgeom.theory.verdict import Cell as Value
+from posgeom.theory.verdict import Check
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -191,15 +193,23 @@ def show(check: Check, *, as_json: bool) -> None:
         typer.echo(json.dumps(check.to_dict(), indent=1, allow_nan=False))
         return
     console = stdout_console()
-    rows = [[_plain(cell) for cell in row] for row in check.rows()]
-    print_table(Table.of("", check.headers, rows, ".3g"), console)
+    rows = check.rows()
+    columns = [
+        Column(header, left=any(isinstance(row[k], str) for row in rows)) for k, header in enumerate(check.headers)
+    ]
+    print_table(Table("", columns, [[Cell(cell_text(one)) for one in row] for row in rows]), console)
     console.print()
     print_paragraph(f"{check.verdict}: {printable(check.because)}", console)
 
 
-def _plain(cell: Cell) -> str | float | None:
-    """A cell as tables know it: an estimate as its value, with its interval where it has one."""
-    if not isinstance(cell, Estimate):
-        return cell
-    interval = cell.interval(LEVEL)
-    return cell.value if interval is None else f"{cell.value:.3g} ({interval.low:.3g} to {interval.high:.3g})"
+def cell_text(cell: Value) -> str | None:
+    """A number as the terminal shows it, with its interval where it has one."""
+    if isinstance(cell, Estimate):
+        interval = cell.interval(LEVEL)
+        text = cell_text(cell.value)
+        return (
+            text if interval is None or text is None else f"{text} ({number(interval.low)} to {number(interval.high)})"
+        )
+    if isinstance(cell, str):
+        return printable(cell)
+    return None if cell is None else number(float(f"{cell:.3g}") if isinstance(cell, float) else cell)
