@@ -11,10 +11,9 @@ from posgeom.theory.bounds import (
     STATEMENTS,
     Statement,
     bounds,
-    ratio_constant,
     search_counterexample,
-    smoothed_divergences,
 )
+from posgeom.theory.divergences import ratio_constant, smoothed_divergences
 from posgeom.theory.verdict import Verdict
 from tests.theory.helpers import drifting, sampled
 

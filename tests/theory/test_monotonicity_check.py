@@ -38,6 +38,11 @@ def test_a_corpus_that_is_not_monotone_says_nothing() -> None:
     assert result.hypothesis.sound.degrees_of_freedom == 9
 
 
+def test_noise_is_neither() -> None:
+    same = np.tile(np.random.default_rng(0).dirichlet(np.ones(20)), (8, 1))
+    assert monotonicity_check(geometry(sampled(same, 200))).verdict is Verdict.NOT_TESTABLE
+
+
 def test_a_conclusion_that_fails_is_false() -> None:
     corpus, encoding = (Violations("", rate, 0.0, Estimate(None), None) for rate in (0.0, 0.2))
     assert _judge(corpus, encoding)[0] is Verdict.FALSE
@@ -45,4 +50,5 @@ def test_a_conclusion_that_fails_is_false() -> None:
     assert _judge(encoding, corpus)[0] is Verdict.NOT_TESTABLE
     unsure = Violations("", 0.2, 0.0, Estimate(0.01, 0.01, 9), 0.0)
     assert _judge(unsure, Violations("", 0.3, 0.0, Estimate(0.3, 0.01, 9), 0.0))[0] is Verdict.FALSE
-    assert np.isclose(unsure.sound.value or 0, 0.01)
+    assert _judge(unsure, Violations("", 0.3, 0.0, Estimate(0.03, 0.005, 9), 0.0))[0] is Verdict.NOT_TESTABLE
+    assert _judge(unsure, unsure)[0] is Verdict.HOLDS

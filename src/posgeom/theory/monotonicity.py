@@ -13,6 +13,7 @@ from posgeom.estimation.build import Geometry
 from posgeom.estimation.distance_matrix import DistanceMatrix
 from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.estimation.mds import classical_mds
+from posgeom.inference.alignment import why_undefined
 from posgeom.inference.jackknife import Estimate
 from posgeom.inference.scoring import statistic_of
 from posgeom.policies import LEVEL
@@ -77,7 +78,10 @@ def monotonicity_check(
         _violations("MDS" if rank is None else f"MDS of rank {rank}", raw, sound, _Mds(rank)) for rank in RANKS
     )
     given = tuple(_violations(one.name, raw, sound, _Given(one)) for one in encodings)
+    undefined = why_undefined(geometry)
     verdict, because = _judge(hypothesis, fitted[-1])
+    if undefined is not None:
+        verdict, because = Verdict.NOT_TESTABLE, f"Nothing here is monotone or not: {undefined}."
     return MonotonicityCheck(
         hypothesis=hypothesis,
         conclusions=(*fitted, *given),
@@ -140,5 +144,10 @@ def _judge(hypothesis: Violations, conclusion: Violations) -> tuple[Verdict, str
             f"{told}, so the corpus does not meet the hypothesis, and the {100 * after:.1f} % of MDS say nothing for "
             "the conjecture."
         )
-    verdict = Verdict.FALSE if after > before else Verdict.HOLDS
-    return verdict, f"{told}, and of MDS {100 * after:.1f} %."
+    of_mds = conclusion.sound.interval(LEVEL)
+    lowest = after if of_mds is None else of_mds.low
+    if lowest <= 0:
+        return Verdict.HOLDS, f"{told}, and of MDS {100 * after:.1f} %."
+    # More than of the corpus itself, beyond the errors of both.
+    verdict = Verdict.FALSE if lowest > (before if interval is None else interval.high) else Verdict.NOT_TESTABLE
+    return verdict, f"{told}, and of MDS {100 * after:.1f} %, of which at least {100 * lowest:.1f} % are no noise."

@@ -4,7 +4,7 @@ Everything is a ratio of bilinear forms of squared distances, such as the square
 cross-validated geometry each form is the mean over pairs of fold pairs without a common fold, which is free of noise.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,11 +23,12 @@ from posgeom.theory.verdict import Cell, Check, Verdict
 
 N_AXES = 8
 """Leading eigenvectors that are compared with sinusoids, where there are so many."""
-_ROUND_OFF = 1e-9
+_ROUND_OFF, _SQUARED_ROUND_OFF = 1e-9, 1e-12
 _GRID = 8
 """Frequencies tried for each that n positions tell apart, before the best is refined."""
 
-RATIOS = ("share of the lag", "B, Toeplitz", "B, circulant", "-D^2/2, Toeplitz", "-D^2/2, circulant")
+VARIANCE = "variance of d^2"
+RATIOS = ("share of the lag", "B, Toeplitz", "B, circulant", "-D^2/2, Toeplitz", "-D^2/2, circulant", VARIANCE)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,6 +45,11 @@ class SinusoidalAxes:
     frequencies: NDArray[np.float64]
     overlap: float
     largest_angle: float
+
+    @property
+    def worst(self) -> float:
+        """The worst fit; NaN where B has no axis."""
+        return float(self.fit.min()) if self.fit.size else float("nan")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,17 +80,14 @@ class Stationarity(Check):
 
     def rows(self) -> Sequence[tuple[Cell, ...]]:
         """Every number, on plug-in and on cross-validated distances."""
-        names = (RATIOS[0], *(f"residual of {name}" for name in RATIOS[1:]))
+        names = (RATIOS[0], *(f"residual of {name}" for name in RATIOS[1:-1]), VARIANCE)
         one = [(name, self.plugin[key], self.sound.get(key)) for name, key in zip(names, RATIOS, strict=True)]
-        which = (None, float(self.axes.fit.min())) if self.sound else (float(self.axes.fit.min()), None)
-        overlap = (None, self.axes.overlap) if self.sound else (self.axes.overlap, None)
-        profile = (None, self.profile_distance) if self.sound else (self.profile_distance, None)
-        return [
-            *one,
-            (f"worst fit of {self.axes.fit.size} axes by sinusoids", *which),
-            ("their overlap with Fourier's basis", *overlap),
-            ("amplitudes against Vaswani's, total variation", *profile),
-        ]
+        of_axes = (
+            (f"worst fit of {self.axes.fit.size} axes by sinusoids", self.axes.worst),
+            ("their overlap with Fourier's basis", self.axes.overlap),
+            ("amplitudes against Vaswani's, total variation", self.profile_distance),
+        )
+        return [*one, *((name, None, value) if self.sound else (name, value, None) for name, value in of_axes)]
 
 
 def stationarity(geometry: Geometry, *, n_dims: int = 768) -> Stationarity:
@@ -100,15 +103,14 @@ def stationarity(geometry: Geometry, *, n_dims: int = 768) -> Stationarity:
     -------
     Stationarity
         Holds where the 95 % interval of the share that the lag explains reaches 1, and is false where it does not. Not
-        testable where squared distances vary by no more than noise.
+        testable where squared distances vary by no more than noise, or are plug-in ones, whose noise no lag explains.
     """
     positions, centred = geometry.positions, double_centre(geometry.distances.squared)
     plugin = {name: Estimate(value) for name, value in ratios_of(geometry.plugin.squared, positions).items()}
     sound = _sound_ratios(geometry)
     profile = frequency_profile(centred)
     of_sinusoid = _profile_of(sinusoidal(geometry.n_positions, n_dims), positions)
-    share = (sound or plugin)[RATIOS[0]]
-    verdict, because = _judge(share)
+    verdict, because = _judge(plugin, sound)
     return Stationarity(
         plugin=plugin,
         sound=sound,
@@ -123,18 +125,23 @@ def stationarity(geometry: Geometry, *, n_dims: int = 768) -> Stationarity:
     )
 
 
-def _judge(share: Estimate) -> tuple[Verdict, str]:
-    if share.value is None:
-        return Verdict.NOT_TESTABLE, "The variance of squared distances is not more than noise."
+def _judge(plugin: Mapping[str, Estimate], sound: Mapping[str, Estimate]) -> tuple[Verdict, str]:
+    share = (sound or plugin)[RATIOS[0]]
+    varies = (sound or plugin)[VARIANCE].interval(LEVEL)
+    if share.value is None or (varies is not None and varies.low <= 0):
+        return (
+            Verdict.NOT_TESTABLE,
+            "Squared distances vary by no more than noise, so that there is nothing to explain.",
+        )
     interval = share.interval(LEVEL)
     high = share.value if interval is None else interval.high
     reach = "" if interval is None else f" ({interval.low:.3f} to {interval.high:.3f})"
+    told = f"The lag explains a share {share.value:.3f}{reach} of the variance of squared distances"
     if high >= 1 - _ROUND_OFF:
-        return Verdict.HOLDS, f"The lag explains a share {share.value:.3f}{reach} of the variance of squared distances."
-    return Verdict.FALSE, (
-        f"The lag explains a share {share.value:.3f}{reach} of the variance of squared distances, so distance is no "
-        "function of the lag."
-    )
+        return Verdict.HOLDS, f"{told}."
+    if not sound:
+        return Verdict.NOT_TESTABLE, f"{told}, some of which is noise: cross-validated distances would tell."
+    return Verdict.FALSE, f"{told}, so distance is no function of the lag."
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +155,7 @@ class _Forms:
     squared: NDArray[np.float64]
     squared_lag: NDArray[np.float64]
     forms: tuple[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], ...]
+    n_positions: int
 
     @classmethod
     def of(
@@ -180,16 +188,17 @@ class _Forms:
         )
         # The pairs i = j have d^2 = 0 by definition, and are no distances: the variance is over the others.
         mean = np.outer(*2 * (squared_sums.sum(axis=1),)) / (m * (m - 1))
-        return cls(squared - mean, _of_means(squared_sums[:, 1:], count[1:]) - mean, forms)
+        return cls(squared - mean, _of_means(squared_sums[:, 1:], count[1:]) - mean, forms, m)
 
     def ratios(self, mean: Callable[[NDArray[np.float64]], float]) -> list[float]:
         """The numbers that `RATIOS` names, NaN where one is undefined, from a way to make a form a number."""
-        total = mean(self.squared)
-        out = [mean(self.squared_lag) / total if total > 0 else np.nan]
+        total, m = mean(self.squared), self.n_positions
+        is_more = total > max(_ROUND_OFF * mean(self.forms[1][0]), (_SQUARED_ROUND_OFF * m) ** 2)  # than round-off
+        out = [mean(self.squared_lag) / total if is_more else np.nan]
         for whole, *parts in self.forms:
             total = mean(whole)
             out += [1 - mean(part) / total if total > 0 else np.nan for part in parts]
-        return out
+        return [*out, mean(self.squared) / (m * (m - 1))]
 
 
 def _of_means(sums: NDArray[np.float64], count: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -223,7 +232,9 @@ def sinusoidal_axes(centred: NDArray[np.float64], positions: NDArray[np.int64], 
     """Compare leading eigenvectors of B with sinusoids of any frequency, and with Fourier's."""
     m = positions.size
     values, vectors = np.linalg.eigh(centred)
-    n_axes = min(n_axes, int((values > _ROUND_OFF * values[-1]).sum()))
+    n_axes = min(n_axes, int((values > _ROUND_OFF * np.abs(values).max()).sum()))
+    if not n_axes:
+        return SinusoidalAxes(fit=np.empty(0), frequencies=np.empty(0), overlap=np.nan, largest_angle=np.nan)
     vectors = vectors[:, ::-1][:, :n_axes]
     fits = [_best_sinusoid(vector, positions) for vector in vectors.T]
     basis = fourier_basis(m)

@@ -64,7 +64,7 @@ class StationaryFamilies(Check):
 
     headers: ClassVar[tuple[str, ...]] = (
         *("family", "n", "Toeplitz", "circulant", "fit", "overlap", "axis 1"),
-        *("alignment, sinusoid", "MDS", "stress, sinusoid", "MDS"),
+        *("alignment\nsinusoid", "alignment\nMDS", "stress\nsinusoid", "stress\nMDS"),
     )
 
     families: tuple[FamilyRow, ...]
@@ -161,7 +161,7 @@ def _row(name: str, family: Family, n: int, n_dims: int) -> FamilyRow:
         n,
         float(ratios[RATIOS[1]] or 0),
         float(ratios[RATIOS[2]] or 0),
-        float(axes.fit.min()),
+        axes.worst,
         axes.overlap,
         float(values[-1] / np.maximum(values, 0).sum()),
         *(float(one["alignment"] or 0) for one in scores),
