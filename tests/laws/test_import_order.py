@@ -44,7 +44,7 @@ ALLOWED = {
     "fitting": BASE | {"counts", "estimation", "encodings", "scores", "inference"},
     "theory": BASE
     | {"tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "analysis"}
-    | {"simulation"},
+    | {"simulation", "paper"},
     "training_options": BASE | {"encodings"},
     "training": BASE
     | {

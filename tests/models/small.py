@@ -253,10 +253,9 @@ def build(name: str, **changes: Any) -> Any:
                 parameter.add_(torch.randn_like(parameter), alpha=0.2)
             elif parameter.ndim and float(parameter.std()) < 0.3:
                 parameter.mul_(12)
-        if name == "deit":  # whose table starts at zero
-            torch.nn.init.normal_(made.embeddings.position_embeddings)
-        if "deit" in name:  # starts at zero
-            torch.nn.init.normal_(made.embeddings.position_embeddings)
+        for path, parameter in made.named_parameters():
+            if not parameter.any() and "position" in path:  # tables of DeiT and Swin, which start at zero
+                torch.nn.init.normal_(parameter)
     return made
 
 

@@ -101,3 +101,11 @@ def test_look_ups() -> None:
     for wrong in (True, "3", -1, float("inf"), float("nan")):
         with pytest.raises(CheckpointError, match="expected a number"):
             ModelConfig({"a": wrong}, "m").number("a")
+
+
+def test_the_key_that_is_named_is_the_one_that_is_there() -> None:
+    config = ModelConfig({"n_embd": "x"}, "m")
+    with pytest.raises(CheckpointError, match="has n_embd = 'x': expected a whole number"):
+        config.whole("hidden_size", "n_embd")
+    with pytest.raises(CheckpointError, match="has no n_head or num_heads"):
+        config.whole("n_head", "num_heads")

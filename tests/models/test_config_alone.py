@@ -79,6 +79,26 @@ def test_t5_s_buckets_are_known_and_its_numbers_are_not(tmp_path: Path) -> None:
     assert "T5's relative bias, 32 buckets up to lag 128, past only, 2 heads" in printed(found)
 
 
+def test_falcon_s_alibi_is_divided_by_the_root_of_a_head_s_width(tmp_path: Path) -> None:
+    config = {
+        "model_type": "falcon",
+        "alibi": True,
+        "hidden_size": 64,
+        "num_attention_heads": 4,
+        "num_hidden_layers": 2,
+    }
+    (stack,) = of_config(tmp_path, config).stacks
+    assert (stack.scheme, stack.details["slopes"]) == (
+        "alibi",
+        [slope / 4 for slope in (1 / 4, 1 / 16, 1 / 64, 1 / 256)],
+    )
+    bias = build_encoding(f"model:{tmp_path}", n_positions=8, n_dims=4).bias
+    assert bias is not None
+    np.testing.assert_allclose(bias.at_lags(np.array([2]))[:, 0], [-1 / 8, -1 / 32, -1 / 128, -1 / 512])
+    (stack,) = of_config(tmp_path, config | {"alibi": False}).stacks
+    assert stack.scheme == "rotary"
+
+
 def test_a_table_is_promised_by_its_config_and_read_from_its_weights(tmp_path: Path) -> None:
     found = of_config(tmp_path, CONFIG)
     (stack,) = found.stacks

@@ -91,7 +91,9 @@ def test_swin_s_bias_of_each_stage_and_layer(tmp_path: Path) -> None:
             bias = build_encoding(spec, n_positions=16, n_dims=4).bias
             assert bias is not None
             theirs = made.encoder.layers[stage].blocks[layer].attention.relative_position_bias()[0]
-            np.testing.assert_array_equal(bias.matrix(np.arange(16)), theirs.detach().double().numpy())
+            matrix = bias.matrix(np.arange(16))
+            assert np.ptp(matrix) > 1
+            np.testing.assert_array_equal(matrix, theirs.detach().double().numpy())
     first = inspect_model(tmp_path).stacks[0]
     assert first.measures is not None
     assert first.measures.column_lags is not None
@@ -100,6 +102,14 @@ def test_swin_s_bias_of_each_stage_and_layer(tmp_path: Path) -> None:
     text = printed(inspect_model(tmp_path))
     assert "Swin's bias by offset in a window of 4 x 4, a table, 2 heads" in text
     assert "the first of 2" in text
+
+
+@pytest.mark.models
+def test_a_table_of_patches_beside_the_bias(tmp_path: Path) -> None:
+    first, second = inspect_model(save(build("swin", use_absolute_embeddings=True), tmp_path)).stacks
+    assert [other["scheme"] for other in first.also] == ["learned"]
+    assert first.also[0]["n_positions"] == 64
+    assert second.also == ()
 
 
 @pytest.mark.models

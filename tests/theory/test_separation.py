@@ -40,10 +40,10 @@ def test_covers_every_pair_where_all_three_hold() -> None:
 
 
 def test_leaves_out_the_pair_for_which_one_fails() -> None:
-    result = separation(*[hypotheses(last_two_alike=True)[k] for k in (0, 1, 2)])
+    blind = hypotheses(last_two_alike=True)
+    result = separation(*blind)
     assert (result.n_covered, result.uncovered) == (5, ((2, 3),))
     h1, h3, h2 = hypotheses()
-    blind = hypotheses(last_two_alike=True)
     assert separation(h1, blind[1], h2).uncovered == ((2, 3),)
     assert separation(blind[0], h3, h2).uncovered == ((2, 3),)
     assert separation(h1, h3, blind[2]).uncovered == ((2, 3),)

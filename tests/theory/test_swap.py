@@ -65,7 +65,7 @@ def test_a_bag_of_words_is_a_counterexample() -> None:
 
 def test_round_off_is_no_rise() -> None:
     def noisy(ids: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return bag(ids, mask) * (1 + 1e-8 * (ids[:, 0] > ids[:, 1]))
+        return np.asarray(bag(ids, mask) * (1 + 1e-8 * (ids[:, 0] > ids[:, 1])))
 
     assert swap_test(noisy, *data()).rising == ()
 

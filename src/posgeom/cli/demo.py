@@ -1,4 +1,4 @@
-"""``posgeom demo``: two corpora without any download."""
+"""``posgeom demo``: two real corpora without any download."""
 
 import platform
 from contextlib import ExitStack
@@ -9,14 +9,16 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from posgeom.analysis import analyze
+from posgeom.analysis import analyze, geometry_by
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
-from posgeom.counts.counting import count
-from posgeom.estimation.metrics import distribution_distances
-from posgeom.inference.scorecard import Scorecard
+from posgeom.counts.counting import count, count_texts
+from posgeom.counts.position_counts import PositionCounts
+from posgeom.inference.jackknife import Estimate
+from posgeom.inference.scorecard import Scorecard, scorecard
 from posgeom.messages import shown
 from posgeom.options import ReadOptions
+from posgeom.policies import LEVEL
 from posgeom.progress import ProgressHook
 from posgeom.report.charts.figure import can_draw
 from posgeom.report.drawn import REPORT, draw_run
@@ -24,16 +26,13 @@ from posgeom.report.files import staged_directory, write_files
 from posgeom.report.table import print_analysis
 from posgeom.report.terminal import print_paragraph
 from posgeom.results import Analysis
-from posgeom.simulation.standard_library import standard_library_files
-from posgeom.simulation.synthetic import synthetic
+from posgeom.simulation.standard_library import docstrings, standard_library_files
 
 EPILOG = """Example:
 
 posgeom demo --out demo-run"""
 
-SYNTHETIC_N_DIMS = 16
-SOURCE_N_POSITIONS = 80
-SOURCE_N_DIMS = 128
+DOCSTRING_N_POSITIONS, SOURCE_N_POSITIONS, N_DIMS = 40, 80, 128
 EARLY_COLUMNS = 8
 
 
@@ -42,32 +41,39 @@ def command(
         Path | None,
         typer.Option("--out", metavar="DIR", help="Write both runs there, one directory each.", show_default=False),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the synthetic corpus.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of splits and random encodings.")] = 0,
     quiet: o.QuietOption = False,
     verbose: o.VerboseOption = False,
 ) -> None:
-    """Analyse a synthetic corpus with known structure, and the source lines of Python's standard library."""
+    """Analyse the docstrings of Python's standard library, word by word, and its source lines, character by character.
+
+    What was found comes first, the tables behind it.
+    """
     console = stdout_console()
+    results: list[_Study] = []
     with ExitStack() as stack:
         stages = {name: stack.enter_context(staged_directory(out / name)) for name in _STUDIES} if out else {}
         for name, study in _STUDIES.items():
             with progress_bars(quiet=quiet, verbose=verbose) as progress:
                 result = study(seed, progress)
-            console.print(result.title, style="bold")
-            console.print()
-            print_analysis(result.analysis, console)
-            console.print()
-            print_paragraph(" ".join(result.findings), console)
-            console.print()
-            if out:
-                with progress_bars(quiet=quiet, verbose=verbose) as progress:
+                if out:
                     write_files(result.analysis, stages[name], out / name)
                     if can_draw():
                         draw_run(stages[name], out / name, progress=progress)
+            console.print(result.title, style="bold")
+            for sentence in result.findings:
+                print_paragraph(sentence, console, bullet="- ")
+            if out and can_draw():
+                console.print(f"report: {shown(out / name / REPORT)}")
+            console.print()
+            results.append(result)
+    for result in results:
+        console.print(result.title, style="bold")
+        console.print()
+        print_analysis(result.analysis, console)
+        console.print()
     if out:
         console.print(f"written to {shown(out)}: {', '.join(_STUDIES)}")
-        for name in _STUDIES if can_draw() else ():
-            console.print(f"report: {shown(out / name / REPORT)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,28 +83,37 @@ class _Study:
     findings: list[str]
 
 
-def _synthetic(seed: int, progress: ProgressHook) -> _Study:
-    corpus = synthetic(seed=seed)
-    analysis = analyze(corpus.counts, n_dims=SYNTHETIC_N_DIMS, seed=seed, progress=progress)
-    geometry, card = analysis.geometry, analysis.scorecard
-    truth = distribution_distances(corpus.distributions)[np.triu_indices(corpus.regimes.size, 1)]
-    true_mean = float((truth**2).mean())
-    axes = geometry.spectrum.explained
+def _named(counts: PositionCounts, what: str) -> PositionCounts:
+    return replace(counts, sources=(f"{what} of the standard library of Python {platform.python_version()}",))
+
+
+def _docstrings(seed: int, progress: ProgressHook) -> _Study:
+    texts, files = zip(*docstrings(), strict=True)
+    counts = _named(count_texts(texts, groups=files, n_positions=DOCSTRING_N_POSITIONS), "docstrings")
+    analysis = analyze(counts, n_dims=N_DIMS, seed=seed, progress=progress)
+    fixed = [encoding for encoding in analysis.encodings if encoding.scheme != "mds"]
+    plugin = geometry_by({"estimator": "plugin"}, counts, seed=seed)
+    naive, sound = scorecard(fixed, plugin, level=None), analysis.scorecard
+    by_naive, by_sound = (sorted(fixed, key=lambda e: -(card[e.name].alignment or 0)) for card in (naive, sound))
+    share, tested = analysis.noise_share, analysis.significance
+    first, last = by_naive[0].name, by_sound[-1].name
     findings = [
         (
-            f"Three regimes make a geometry of few dimensions: two axes hold {axes[:2].sum():.0%} of it, three "
-            f"{axes[:3].sum():.0%}."
+            f"Of the squared distance that plain token frequencies show between positions, {_percent(share)} is "
+            f"sampling noise: it is not found again in another half of the {counts.n_documents:,} docstrings."
         ),
         (
-            f"The true mean squared distance is {true_mean:.3f}; the plug-in estimate is off by "
-            f"{geometry.plugin.mean_squared / true_mean - 1:+.1%}, the cross-validated one by "
-            f"{geometry.distances.mean_squared / true_mean - 1:+.1%}: {corpus.counts.n_documents:,} documents are "
-            f"plenty for {corpus.counts.vocab_size} tokens, and what is left is overlap in tokens too rare to be seen "
-            "in both halves."
+            f"By these plain distances the encoding that has most of the geometry is {first} (alignment "
+            f"{naive[first].alignment:.2f}). By cross-validated ones it is {by_sound[0].name} "
+            f"({_alignment(sound, by_sound[0].name)}), and {last} has least ({_alignment(sound, last)})."
         ),
-        _ranking(card),
+        (
+            f"{'No axis stands' if not tested else f'{tested.rank} axes stand'} above noise, of the "
+            f"{plugin.spectrum.n_positive} that plain distances have; two axes fitted to one half of the corpus have "
+            f"{_alignment(sound, 'mds:rank=2')} of the other half's geometry."
+        ),
     ]
-    return _Study("1. A synthetic corpus: initial, medial and terminal positions", analysis, findings)
+    return _Study("1. Docstrings of Python's standard library, words as tokens", analysis, findings)
 
 
 def _source_lines(seed: int, progress: ProgressHook) -> _Study:
@@ -109,42 +124,46 @@ def _source_lines(seed: int, progress: ProgressHook) -> _Study:
         options=ReadOptions(format="text", utf8_errors="replace"),
         progress=progress,
     )
-    name = f"standard library of Python {platform.python_version()}"
-    analysis = analyze(replace(counts, sources=(name,)), n_dims=SOURCE_N_DIMS, seed=seed, progress=progress)
+    analysis = analyze(_named(counts, "source lines"), n_dims=N_DIMS, seed=seed, progress=progress)
     distances = analysis.geometry.distances
     half = len(distances) // 2
     early = distances.values[:EARLY_COLUMNS, :EARLY_COLUMNS][np.triu_indices(EARLY_COLUMNS, 1)].mean()
     late = distances.values[half:, half:][np.triu_indices(len(distances) - half, 1)].mean()
-    first = analysis.geometry.spectrum.explained[0]
+    fixed = [e.name for e in analysis.encodings if e.scheme != "mds"]
+    card = analysis.scorecard
+    best = max(fixed, key=lambda name: card[name].alignment or 0)
     findings = [
         (
             f"Indentation makes the first columns unlike each other and unlike the rest: their mean distance is "
-            f"{early:.3f} among columns 0-{EARLY_COLUMNS - 1}, against {late:.3f} in the second half of the line, and "
-            f"one axis holds {first:.0%} of the geometry."
+            f"{early:.3f} among columns 0-{EARLY_COLUMNS - 1}, against {late:.3f} in the second half of the line."
         ),
-        _ranking(analysis.scorecard),
+        (
+            f"Of so much text ({counts.n_tokens:,} characters) and so few tokens ({counts.vocab_size}), "
+            f"{_percent(analysis.noise_share)} of the plain distances is noise."
+        ),
+        (
+            f"The encoding that knows nothing of the corpus and has most of its geometry is {best} "
+            f"({_alignment(card, best)}); two axes fitted to one half of it have {_alignment(card, 'mds:rank=2')} of "
+            "the other half's."
+        ),
     ]
-    return _Study(
-        "2. A real corpus: source lines, one a document, characters as tokens",
-        analysis,
-        findings,
-    )
+    return _Study("2. Source lines of the same library, characters as tokens", analysis, findings)
 
 
-def _ranking(card: Scorecard) -> str:
-    """Name the most and the least faithful of the encodings that know nothing of the corpus."""
-    if card.undefined is not None:
-        return f"Encodings are not ranked: {card.undefined}."
-    fixed = sorted(
-        (row for row in card.rows if not row.name.startswith("mds") and row.alignment is not None),
-        key=lambda row: -(row.alignment or 0.0),
-    )
-    best, worst = fixed[0], fixed[-1]
-    return (
-        f"The encoding that knows nothing of the corpus and has most of its geometry is {best.name} (alignment "
-        f"{best.alignment:.3f}), the one that has least is {worst.name} ({worst.alignment:.3f}); two dimensions fitted "
-        f"to the corpus have {card['mds:rank=2'].alignment or 0:.3f}."
-    )
+def _percent(share: Estimate | None) -> str:
+    if share is None or share.value is None:
+        return "an unknown part"
+    interval = share.interval(LEVEL)
+    between = "" if interval is None else f" ({100 * interval.low:.0f} to {100 * interval.high:.0f})"
+    return f"{100 * share.value:.0f} %{between}"
 
 
-_STUDIES = {"synthetic": _synthetic, "source-lines": _source_lines}
+def _alignment(card: Scorecard, name: str) -> str:
+    row = card[name]
+    interval = row.intervals.get("alignment")
+    if row.alignment is None:
+        return "an undefined alignment"
+    return f"{row.alignment:.2f}" + ("" if interval is None else f", {interval.low:.2f} to {interval.high:.2f}")
+
+
+_STUDIES = {"docstrings": _docstrings, "source-lines": _source_lines}

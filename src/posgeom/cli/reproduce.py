@@ -16,10 +16,13 @@ from posgeom.paper.inputs import N_SEEDS, SST2, open_inputs
 from posgeom.paper.items import ITEMS, chosen_items, needs_of, reproduce
 from posgeom.progress import ProgressHook
 from posgeom.report.charts.figure import can_draw
+from posgeom.report.claims import print_claims
 from posgeom.report.files import staged_directory
 from posgeom.report.reproduction import print_reproduction
 from posgeom.report.reproduction_files import write_reproduction
 from posgeom.report.run import read_run
+from posgeom.theory.claims import ledger
+from posgeom.theory.evidence import Evidence
 
 EPILOG = """Examples:
 
@@ -35,48 +38,58 @@ What needs a corpus, a model or training that is not given is marked as not run.
 scratch on the labels of SST-2 for Figure 5 and, unless --scratch names one, for Figures 6 to 8; with --model that is
 tuned too."""
 
+Sst2Option = Annotated[
+    str | None,
+    typer.Option("--sst2", metavar="PATH", help="SST-2's training sentences, 67,349 documents.", show_default=False),
+]
+ImdbOption = Annotated[
+    str | None,
+    typer.Option("--imdb", metavar="PATH", help="IMDB's training reviews, 25,000 documents.", show_default=False),
+]
+BertTokenizerOption = Annotated[
+    str | None,
+    typer.Option(
+        "-t",
+        "--tokenizer",
+        metavar="TOKENIZER",
+        help="BERT's: a tokenizer.json, a model directory or a hub name. Default: the tokenizer.json of --model, "
+        "else bert-base-uncased from the hub.",
+        show_default=False,
+    ),
+]
+PretrainedOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="MODEL",
+        help="Pretrained BERT, or a model tuned from it: a directory, a .safetensors file or a hub name.",
+        show_default=False,
+    ),
+]
+ScratchOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scratch", metavar="MODEL", help="A model of the same kind trained from scratch.", show_default=False
+    ),
+]
+SeedsOption = Annotated[
+    int, typer.Option("--seeds", metavar="K", help="Synthetic corpora and random encodings to average over.")
+]
+
 
 def command(
     items: Annotated[
         list[str] | None,
         typer.Argument(metavar="ITEM...", help=f"{', '.join(ITEMS)}, or all. Default: all.", show_default=False),
     ] = None,
-    sst2: Annotated[
-        str | None,
-        typer.Option(
-            "--sst2", metavar="PATH", help="SST-2's training sentences, 67,349 documents.", show_default=False
-        ),
-    ] = None,
-    imdb: Annotated[
-        str | None,
-        typer.Option("--imdb", metavar="PATH", help="IMDB's training reviews, 25,000 documents.", show_default=False),
-    ] = None,
-    tokenizer: Annotated[
-        str | None,
-        typer.Option(
-            "-t",
-            "--tokenizer",
-            metavar="TOKENIZER",
-            help="BERT's: a tokenizer.json, a model directory or a hub name. Default: the tokenizer.json of --model, "
-            "else bert-base-uncased from the hub.",
-            show_default=False,
-        ),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            metavar="MODEL",
-            help="Pretrained BERT, or a model tuned from it: a directory, a .safetensors file or a hub name.",
-            show_default=False,
-        ),
-    ] = None,
-    scratch: Annotated[
-        str | None,
-        typer.Option(
-            "--scratch", metavar="MODEL", help="A model of the same kind trained from scratch.", show_default=False
-        ),
-    ] = None,
+    sst2: Sst2Option = None,
+    imdb: ImdbOption = None,
+    tokenizer: BertTokenizerOption = None,
+    model: PretrainedOption = None,
+    scratch: ScratchOption = None,
+    claims: Annotated[
+        bool, typer.Option("--claims", help="Check the paper's claims too, as `posgeom claims` does.")
+    ] = False,
     train: Annotated[
         Literal["tiny", "base"] | None,
         typer.Option(
@@ -101,9 +114,7 @@ def command(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print reproduce.json on stdout and nothing else.")] = False,
-    n_seeds: Annotated[
-        int, typer.Option("--seeds", metavar="K", help="Synthetic corpora and random encodings to average over.")
-    ] = N_SEEDS,
+    n_seeds: SeedsOption = N_SEEDS,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="First seed.")] = 0,
     workers: Annotated[
         int | None,
@@ -114,7 +125,7 @@ def command(
 ) -> None:
     """Redo the paper's tables and figures, beside its own numbers and the sound version."""
     names = chosen_items(items or [])
-    wanted = needs_of(names)
+    wanted = needs_of(list(ITEMS) if claims else names)
     # Entered first, so that an output that cannot be written is known before the work is done.
     with (
         staged_directory(out) if out else nullcontext() as stage,
@@ -138,12 +149,17 @@ def command(
             progress=progress,
         )
         document = reproduce(names, inputs).to_dict()
+        if claims:
+            document["claims"] = ledger(Evidence(inputs, model)).to_dict()
         written = write_reproduction(document, stage, out or stage, progress=progress) if stage else []
     if as_json:
         typer.echo(json.dumps(document, indent=1, allow_nan=False))
         return
     console = stdout_console()
     print_reproduction(document, console)
+    if claims:
+        console.print()
+        print_claims(document["claims"], console)
     if out:
         console.print(f"written to {shown(out)}: {', '.join(written)}")
         if not can_draw():

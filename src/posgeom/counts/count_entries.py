@@ -1,6 +1,7 @@
 """Counts by (fold, position, token) as four arrays."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,11 @@ from posgeom.errors import CountsError
 
 CountEntries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 """Fold, position, token and count of each entry."""
+
+
+def named_entries(entries: CountEntries) -> dict[str, Any]:
+    """Entries by the names of the fields that hold them."""
+    return dict(zip(("fold", "position", "token", "count"), entries, strict=True))
 
 
 def sum_count_entries(

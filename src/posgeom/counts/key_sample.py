@@ -4,8 +4,9 @@ It holds the distinct keys with the smallest digests (bottom-k sampling), so tha
 order of the documents, batches, threads and partitions, and samples of parts add up to the sample of the whole.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,3 +84,16 @@ def _smallest(digests: NDArray[np.uint64], documents: NDArray[np.int64]) -> KeyS
     distinct, which = np.unique(digests, return_inverse=True)
     totals = np.bincount(which, documents, distinct.size).astype(np.int64)
     return KeySample(distinct[:SAMPLE_SIZE], totals[:SAMPLE_SIZE])
+
+
+class _Sample(Protocol):
+    def merge(self, *others: Self) -> Self: ...
+
+
+Sample = TypeVar("Sample", bound=_Sample)
+
+
+def sum_of_samples(samples: Sequence[Sample | None]) -> Sample | None:
+    """The sum of all; None where one was not taken, since nothing is known of all then."""
+    known = [sample for sample in samples if sample is not None]
+    return known[0].merge(*known[1:]) if len(known) == len(samples) else None

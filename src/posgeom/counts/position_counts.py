@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar, get_args
+from typing import get_args
 
 import numpy as np
-import scipy  # not its parts: they load when first used, so that importing the package stays quick
 from numpy.typing import NDArray
 
 from posgeom.counts.bins import Bins, make_bins
-from posgeom.counts.count_entries import CountEntries, check_form, check_values, sum_count_entries, union_vocabulary
-from posgeom.counts.key_sample import KeySample
+from posgeom.counts.count_entries import CountEntries, named_entries, sum_count_entries, union_vocabulary
+from posgeom.counts.key_sample import KeySample, sum_of_samples
 from posgeom.counts.shingles import Shingles
+from posgeom.counts.token_counts import TokenCounts
 from posgeom.errors import CountsError
 from posgeom.options import NullKind
-from posgeom.tokenize.tokenizers import CODE_POINTS, TokenizerIdentity
-
-Sample = TypeVar("Sample", Shingles, KeySample)
 
 
 @dataclass(frozen=True, eq=False)
-class PositionCounts:
+class PositionCounts(TokenCounts):
     """Sparse token counts by (fold, position, token), sorted in that order.
 
     Attributes
@@ -54,6 +50,8 @@ class PositionCounts:
         What computed the token ids, for tokenizers that leave a choice.
     engine_notes : tuple of str
         What went wrong with a faster engine; its counts were thrown away.
+    reading_notes : tuple of str
+        What there is to know of how the sources were read.
     null : tuple of PositionCounts
         Counts of null corpora: the same documents, the tokens of each moved over its own positions.
     null_seed : int or None
@@ -64,6 +62,8 @@ class PositionCounts:
         Positions that a sequence had to take, special tokens included, to be counted; None where all were.
     short_documents : int
         Documents that were left out for that.
+    cut_documents : int or None
+        Documents counted whose sequence is longer than `n_positions`; None where that is not known.
     shingles : Shingles or None
         A sample of runs of tokens, which tells whether folds share text; None where it was not taken.
     copies : KeySample or None
@@ -75,45 +75,28 @@ class PositionCounts:
         Bins of positions that tokens were added up over; None where positions are as they are.
     """
 
-    fold: NDArray[np.int64]
-    position: NDArray[np.int64]
-    token: NDArray[np.int64]
-    count: NDArray[np.int64]
-    n_positions: int
-    tokenizer: TokenizerIdentity
-    documents: NDArray[np.int64]
-    empty_documents: int
-    vocabulary: tuple[str, ...] | None = None
     sources: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     grouped_by: str | None = None
     engines: tuple[str, ...] = ()
     engine_notes: tuple[str, ...] = ()
+    reading_notes: tuple[str, ...] = ()
     null: tuple[PositionCounts, ...] = ()
     null_seed: int | None = None
     null_kind: NullKind | None = None
     min_length: int | None = None
     short_documents: int = 0
+    cut_documents: int | None = None
     shingles: Shingles | None = None
     copies: KeySample | None = None
     fold_values: KeySample | None = None
     bins: Bins | None = None
 
     def __post_init__(self) -> None:
-        check_form(self.fold, self.position, self.token, self.count)
-        if not 1 <= self.n_positions < 2**31 or self.n_folds < 1:
-            raise CountsError(f"got {self.n_positions} positions and {self.n_folds} folds: both must be at least 1")
-        if int(self.documents.min()) < 0 or not 0 <= self.empty_documents <= self.n_documents:
-            raise CountsError(f"got {self.empty_documents} empty documents of {self.documents.tolist()} in the folds")
-        if (self.vocabulary is not None) != (self.tokenizer.kind == "whitespace") or (
-            self.tokenizer.vocab_size is not None and self.tokenizer.vocab_size < 1
-        ):
-            raise CountsError(f"the vocabulary is not one of a tokenizer of kind {self.tokenizer.kind!r}")
+        super().__post_init__()
         self._check_selection()
         if not self.fold.size:
             return
-        bounds = (self.n_folds, self.n_positions, self._token_bound)
-        check_values(self.fold, self.position, self.token, self.count, bounds)
         at_most = self.documents[:, None] * (1 if self.bins is None else self.bins.widths)
         if (self.depth_by_fold[:, self.grid] > at_most).any():
             raise CountsError("a position has more tokens than there are documents")
@@ -138,33 +121,11 @@ class PositionCounts:
             raise CountsError("a null corpus has other documents: its depths differ")
 
     def __repr__(self) -> str:
+        bins = "" if self.bins is None else f", bins {self.bins.spec}"
         return (
             f"<PositionCounts: {self.n_documents:,} documents, {self.n_tokens:,} tokens, n = {self.n_positions:,}, "
-            f"V = {self.vocab_size:,}, {self.n_folds} folds, tokenizer {self.tokenizer.name}"
-            + ("" if self.bins is None else f", bins {self.bins.spec}")
-            + ">"
+            f"V = {self.vocab_size:,}, {self.n_folds} folds, tokenizer {self.tokenizer.name}{bins}>"
         )
-
-    @property
-    def _token_bound(self) -> int:
-        if self.vocabulary is not None:
-            return len(self.vocabulary)
-        return self.tokenizer.vocab_size or CODE_POINTS
-
-    @property
-    def n_folds(self) -> int:
-        """Number of folds."""
-        return int(self.documents.size)
-
-    @property
-    def n_documents(self) -> int:
-        """Documents counted, empty ones included."""
-        return int(self.documents.sum())
-
-    @property
-    def n_tokens(self) -> int:
-        """Content tokens counted."""
-        return int(self.count.sum())
 
     @cached_property
     def checksum(self) -> str:
@@ -190,60 +151,10 @@ class PositionCounts:
             digest.update(f"bins {list(self.bins.edges)}".encode())
         return digest.hexdigest()
 
-    @cached_property
-    def distinct_tokens(self) -> NDArray[np.int64]:
-        """Sorted ids of the tokens that occur, shape (n_distinct,)."""
-        is_seen = np.zeros(self._token_bound, np.bool_)
-        is_seen[self.token] = True
-        return np.flatnonzero(is_seen)
-
-    @property
-    def vocab_size(self) -> int:
-        """V: tokens the tokenizer knows, or distinct tokens seen where the vocabulary is open."""
-        return self.tokenizer.vocab_size or int(self.distinct_tokens.size)
-
     @property
     def grid(self) -> NDArray[np.int64]:
         """Positions that can hold tokens, increasing: all n, or the centres of the bins."""
         return np.arange(self.n_positions) if self.bins is None else self.bins.centres
-
-    @cached_property
-    def depth_by_fold(self) -> NDArray[np.int64]:
-        """Sequences of each fold with a token at each position, shape (n_folds, n_positions); tokens of a bin."""
-        # CountEntries are sorted by cell: the depth of a cell is a difference of running totals.
-        totals = np.concatenate([[0], np.cumsum(self.count)])
-        cells = self.fold * self.n_positions + self.position
-        bounds = np.searchsorted(cells, np.arange(self.n_folds * self.n_positions + 1))
-        return np.diff(totals[bounds]).reshape(self.n_folds, self.n_positions)
-
-    @property
-    def depth(self) -> NDArray[np.int64]:
-        """N_i: sequences with a token at each position, shape (n_positions,); with bins, tokens of each."""
-        return np.asarray(self.depth_by_fold.sum(axis=0))
-
-    @cached_property
-    def fold_matrices(self) -> list[scipy.sparse.csr_array]:
-        """Counts of each fold as a CSR matrix, shape (n_positions, n_distinct)."""
-        column_of_token = np.zeros(self._token_bound, np.int32)
-        column_of_token[self.distinct_tokens] = np.arange(self.distinct_tokens.size)
-        columns = column_of_token[self.token]
-        shape = (self.n_positions, int(self.distinct_tokens.size))
-        bounds = np.searchsorted(self.fold, np.arange(self.n_folds + 1))
-        rows = np.arange(self.n_positions + 1)
-        # CountEntries are sorted by position and token, which is the order of a CSR matrix.
-        return [
-            scipy.sparse.csr_array(
-                (self.count[a:b], columns[a:b], np.searchsorted(self.position[a:b], rows)), shape=shape
-            )
-            for a, b in itertools.pairwise(bounds)
-        ]
-
-    def matrix(self) -> scipy.sparse.csr_array:
-        """Counts over all folds, CSR, shape (n_positions, n_distinct); columns follow `distinct_tokens`."""
-        total = self.fold_matrices[0]
-        for other in self.fold_matrices[1:]:
-            total = total + other
-        return total
 
     def with_null(
         self, null: Sequence[CountEntries], seed: int, *, kind: NullKind = "permute", check: bool = True
@@ -267,8 +178,7 @@ class PositionCounts:
         """
         parts = []
         for entries in null:
-            fields: dict[str, Any] = dict(zip(("fold", "position", "token", "count"), entries, strict=True))
-            fields |= {"shingles": None, "copies": None, "fold_values": None}
+            fields = named_entries(entries) | {"shingles": None, "copies": None, "fold_values": None}
             parts.append(replace(self, **fields) if check else self._relabelled(**fields))
         together = self._relabelled(null=tuple(parts), null_seed=seed, null_kind=kind)
         if check:
@@ -288,6 +198,19 @@ class PositionCounts:
         """
         null = tuple(part._relabelled(sources=tuple(sources)) for part in self.null)
         return self._relabelled(sources=tuple(sources), null=null)
+
+    def with_notes(self, notes: Sequence[str]) -> PositionCounts:
+        """These counts with more to know of how the sources were read.
+
+        Parameters
+        ----------
+        notes : sequence of str
+
+        Returns
+        -------
+        PositionCounts
+        """
+        return self._relabelled(reading_notes=(*notes, *self.reading_notes)) if notes else self
 
     def _relabelled(self, **fields: object) -> PositionCounts:
         """A copy in which this is other, and not checked again."""
@@ -324,8 +247,7 @@ class PositionCounts:
             raise CountsError(f"the counts are in bins ({self.bins.spec}) already: leave bins out, or count again")
         made = make_bins(bins, self.n_positions)
         null = tuple(part.binned(made) for part in self.null)
-        entries = made.binned(self.fold, self.position, self.token, self.count)
-        fields = dict(zip(("fold", "position", "token", "count"), entries, strict=True))
+        fields = named_entries(made.binned(self.fold, self.position, self.token, self.count))
         return self._relabelled(**fields, bins=made, null=null)
 
     def merge(self, *others: PositionCounts) -> PositionCounts:
@@ -348,18 +270,12 @@ class PositionCounts:
         for other in others:
             self._check_alike(other)
         vocabulary, token = union_vocabulary([(p.vocabulary, p.token) for p in parts])
-        fold, position, token, count = sum_count_entries(
-            np.concatenate([p.fold for p in parts]),
-            np.concatenate([p.position for p in parts]),
-            token,
-            np.concatenate([p.count for p in parts]),
+        fold, position, count = (
+            np.concatenate([getattr(p, name) for p in parts]) for name in ("fold", "position", "count")
         )
         return replace(
             self,
-            fold=fold,
-            position=position,
-            token=token,
-            count=count,
+            **named_entries(sum_count_entries(fold, position, token, count)),
             documents=np.sum([p.documents for p in parts], axis=0, dtype=np.int64),
             empty_documents=sum(p.empty_documents for p in parts),
             vocabulary=vocabulary,
@@ -367,11 +283,13 @@ class PositionCounts:
             columns=tuple(dict.fromkeys(c for p in parts for c in p.columns)),
             engines=tuple(dict.fromkeys(e for p in parts for e in p.engines)),
             engine_notes=tuple(dict.fromkeys(e for p in parts for e in p.engine_notes)),
+            reading_notes=tuple(dict.fromkeys(e for p in parts for e in p.reading_notes)),
             null=tuple(first.merge(*rest) for first, *rest in zip(*(p.null for p in parts), strict=True)),
             short_documents=sum(p.short_documents for p in parts),
-            shingles=_sum_of([p.shingles for p in parts]),
-            copies=_sum_of([p.copies for p in parts]),
-            fold_values=_sum_of([p.fold_values for p in parts]),
+            cut_documents=_total([p.cut_documents for p in parts]),
+            shingles=sum_of_samples([p.shingles for p in parts]),
+            copies=sum_of_samples([p.copies for p in parts]),
+            fold_values=sum_of_samples([p.fold_values for p in parts]),
         )
 
     def _check_alike(self, other: PositionCounts) -> None:
@@ -402,7 +320,6 @@ class PositionCounts:
         }
 
 
-def _sum_of(samples: Sequence[Sample | None]) -> Sample | None:
-    """The sample of all; None where one was not taken, since nothing is known of all then."""
-    known = [sample for sample in samples if sample is not None]
-    return known[0].merge(*known[1:]) if len(known) == len(samples) else None
+def _total(numbers: Sequence[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(numbers) else None

@@ -13,7 +13,6 @@ from posgeom.encodings.frequencies import inverse_frequencies
 from posgeom.errors import EncodingError
 
 Frequencies = tuple[NDArray[np.float64], float]
-MAX_LENGTH = 1 << 40
 
 
 @dataclass(frozen=True)

@@ -41,11 +41,14 @@ class Norm:
 
     def squared(self, groups: Sequence[int]) -> float:
         """The unbiased estimate from some groups of folds; it may be negative, and is NaN with fewer than four."""
+        return self.mean_of_disjoint(self._products.inner_products, groups)
+
+    def mean_of_disjoint(self, values: NDArray[np.float64], groups: Sequence[int]) -> float:
+        """Mean over pairs of pairs without a common fold, shape (n_pairs, n_pairs): of a bilinear form, unbiased."""
         if len(groups) < ENOUGH_FOLDS:
             return float("nan")
         among = self._products.among(groups)
-        chosen = self._disjoint & among & among[:, None]
-        return float(self._products.inner_products[chosen].mean())
+        return float(values[self._disjoint & among & among[:, None]].mean())
 
     def __call__(self, groups: Sequence[int]) -> float:
         """The root of that; NaN where it is not positive."""

@@ -1,6 +1,6 @@
 """Scores of encodings that rest on the corpus, with all folds and without each: what the scorecard is made of."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ from posgeom.estimation.mds import double_centre
 from posgeom.inference.alignment import targets_of, why_undefined
 from posgeom.inference.fields import FIELDS, EncodingPairs, Target
 from posgeom.inference.held_out import fit_of, held_out, other_half
-from posgeom.inference.jackknife import Interval, Replicates
+from posgeom.inference.jackknife import Estimate, Interval, Replicates, jackknife
 from posgeom.policies import ENOUGH_FOLDS, MAX_REFITTED_POSITIONS
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.stress import paired_distances
@@ -56,6 +56,20 @@ def all_replicates(
         if with_ceiling:
             ceiling = by_field(values[:, :, -1])
     return [by_field(one) for one in scores], ceiling
+
+
+def statistic_of(statistic: Callable[[DistanceMatrix], float | None], geometry: Geometry) -> Estimate:
+    """Any number that distances have, with its jackknife error where they are cross-validated."""
+    products, value = geometry.products, statistic(geometry.distances)
+    if value is None or products is None or products.n < ENOUGH_FOLDS:
+        return Estimate(value)
+
+    def of_groups(groups: Sequence[int]) -> float:
+        squared = products.squared(groups)
+        known = statistic(DistanceMatrix.from_squared(squared, geometry.positions, geometry.metric.name, "crossval"))
+        return np.nan if known is None else known
+
+    return jackknife(of_groups, products.n)[0].estimate
 
 
 def by_field(values: NDArray[np.float64]) -> list[Replicates]:

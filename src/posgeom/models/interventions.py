@@ -155,8 +155,13 @@ def _changed_bias(build: Callable[..., Any], how: How, order: NDArray[np.int64])
 
 def _parameter(torch_model: Any, model: Model, name: str) -> Any:
     """A parameter of the running model by its name in the family."""
+    return torch_model.get_parameter(parameter_name(torch_model, model, name)).data
+
+
+def parameter_name(torch_model: Any, model: Model, name: str) -> str:
+    """What the running model calls a parameter, by its name in the family."""
     names = (stored for stored, _ in torch_model.named_parameters(remove_duplicate=False))
-    return torch_model.get_parameter(running_name(names, name, model.tensors.prefixes, model.checkpoint.name)).data
+    return running_name(names, name, model.tensors.prefixes, model.checkpoint.name)
 
 
 def running_name(names: Iterable[str], name: str, prefixes: frozenset[str], model: str) -> str:

@@ -105,7 +105,7 @@ def order_sensitivity(
     if isinstance(stack.positions, PositionTable):
         limit = read_positions(opened.tensors, stack.positions).points.shape[0]
     n_tokens = min(n_tokens, limit or n_tokens)
-    torch_model = _load(str(model), opened)
+    torch_model = load_torch_model(str(model), opened)
     if text is None:
         tokens, movable = _random_tokens(torch_model.config, n_tokens, rng), np.arange(n_tokens)
     else:
@@ -173,18 +173,19 @@ def _runner(torch_model: Any, stack: Stack) -> Any:
     return run
 
 
-def _load(name: str, opened: Model) -> Any:
+def load_torch_model(name: str, opened: Model, auto: str = "AutoModel") -> Any:
+    """The running model of a checkpoint, by one of the automatic classes of transformers."""
     try:
         import torch
         import transformers
     except ImportError:
-        raise PosgeomError("order sensitivity runs the model: install posgeom[models] (torch, transformers)") from None
+        raise PosgeomError("this runs the model: install posgeom[models] (torch, transformers)") from None
     if Path(name).is_file():
         raise CheckpointError(f"{shown(name)} is one file: name the directory of the model, with its config.json")
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     try:
-        torch_model, loaded = transformers.AutoModel.from_pretrained(
+        torch_model, loaded = getattr(transformers, auto).from_pretrained(
             name,
             local_files_only=Path(name).is_dir(),
             trust_remote_code=False,

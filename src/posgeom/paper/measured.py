@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-import numpy as np
-
 from posgeom.analysis import CONVENTIONS as POLICIES
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.encodings.base import Encoding
@@ -15,13 +13,12 @@ from posgeom.estimation.build import Geometry, geometry
 from posgeom.estimation.distance_matrix import DistanceMatrix, upper_pairs
 from posgeom.estimation.mds import classical_mds
 from posgeom.inference.jackknife import Estimate as Known
-from posgeom.inference.jackknife import jackknife
-from posgeom.inference.scoring import replicates_of
+from posgeom.inference.scoring import replicates_of, statistic_of
 from posgeom.paper.result import Estimate, defined
-from posgeom.policies import ENOUGH_FOLDS, LEVEL
+from posgeom.policies import LEVEL
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.correlation import pearson
-from posgeom.scores.stress import Stress, paired_distances, stress_of_pairs
+from posgeom.scores.stress import Stress, paired_distances, stress_of_pairs, stresses_by_rank
 
 MDS = "MDS"
 FIXED = {"sinusoidal": "sinusoidal", "RoPE": "rope", "ALiBi": "alibi", "random": "random"}
@@ -66,12 +63,7 @@ class Measured:
     def mds_stresses(self) -> list[Stress]:
         """Stress of classical MDS at rank 1, 2, ... up to all its axes, on plug-in distances, which it is fitted to."""
         distances = self.paper.distances
-        first, second = np.triu_indices(len(distances), 1)
-        squared, stresses = np.zeros(distances.pairs.size), []
-        for axis in classical_mds(distances).coordinates.T:
-            squared += (axis[first] - axis[second]) ** 2
-            stresses.append(stress_of_pairs(np.sqrt(squared), distances.pairs))
-        return stresses
+        return stresses_by_rank(classical_mds(distances).coordinates, distances.pairs)
 
     def stress(self, spec: str, n_dims: int, seed: int | None = None) -> Stress:
         """Stress of the encoding of a spec, on plug-in distances."""
@@ -112,16 +104,7 @@ def scores_of(
 
 def sound_statistic(statistic: Callable[[DistanceMatrix], float | None], target: Geometry) -> Estimate | None:
     """A number of distances, with its interval where these are cross-validated; None where it is undefined."""
-    products, value = target.products, statistic(target.distances)
-    if value is None or products is None or products.n < ENOUGH_FOLDS:
-        return None if value is None else Estimate(value)
-
-    def of_groups(groups: Sequence[int]) -> float:
-        squared = products.squared(groups)
-        of_some = statistic(DistanceMatrix.from_squared(squared, target.positions, target.metric.name, "crossval"))
-        return np.nan if of_some is None else of_some
-
-    return _shown(jackknife(of_groups, products.n)[0].estimate)
+    return _shown(statistic_of(statistic, target))
 
 
 def _shown(known: Known) -> Estimate | None:

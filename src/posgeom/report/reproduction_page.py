@@ -5,11 +5,13 @@ from typing import Any
 
 from posgeom.messages import printable
 from posgeom.report.charts.figure import Figure
+from posgeom.report.claims import verdict_counts as claim_counts
 from posgeom.report.page import add_chart, render
 from posgeom.report.reproduction import missing_lines, reading_lines, row_cells, sound_cells, verdict_counts
 from posgeom.tables import Cell, Column, Table
 
 _ROW_COLUMNS = ("quantity", "ours", "smallest to largest", "paper", "difference", "verdict")
+_CLAIM_COLUMNS = ("number", "section", "claim", "verdict", "because", "command")
 _SOUND_COLUMNS = ("quantity", "plug-in", "cross-validated", "interval")
 
 
@@ -20,7 +22,10 @@ def reproduction_page(document: Mapping[str, Any], figures: Mapping[str, list[Fi
         "title": "The paper's tables and figures, redone",
         "lead": f"{document['paper']}. posgeom {printable(document['software']['version'])}.",
         "findings": [{"name": "", "sentences": _summary(document)}],
-        "sections": [_section(item, figures[item["name"]], charts) for item in document["items"]],
+        "sections": [
+            *(_section(item, figures[item["name"]], charts) for item in document["items"]),
+            *([_claims(document["claims"])] if "claims" in document else []),
+        ],
         "provenance": [_provenance(document)],
     }
     return render(page, charts)
@@ -62,6 +67,18 @@ def _section(item: Mapping[str, Any], figures: list[Figure], charts: dict[str, A
             *reading_lines(item),
             *map(printable, item["notes"]),
         ],
+    }
+
+
+def _claims(ledger: Mapping[str, Any]) -> dict[str, Any]:
+    """The ledger of claims, where it was asked for."""
+    rows = [{name: printable(str(row[name])) for name in _CLAIM_COLUMNS} for row in ledger["claims"]]
+    return {
+        "title": "Claims",
+        "lead": claim_counts(ledger),
+        "figures": [],
+        "tables": [_table("What the paper claims, and what a run says of it.", _CLAIM_COLUMNS, rows)],
+        "notes": [f"{verdict}: {meaning}." for verdict, meaning in ledger["verdicts"].items()],
     }
 
 

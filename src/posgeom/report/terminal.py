@@ -13,18 +13,27 @@ from posgeom.tables import Column, Table
 
 WIDTH = 100
 UNDEFINED = "undef"
-_FEWEST = 3
+_FEWEST, _NAME = 3, 24
 
 
 def print_table(table: Table, console: Console) -> None:
     """Print a table without its caption; where it is too wide, the columns with the highest rank are left out."""
     kept = fitting(table.columns, console.width)
-    sides = 0 if any(column.width for column in table.columns) else (0, 1, 0, 0)
-    grid = rich.Table(box=box.SIMPLE_HEAD, padding=sides, show_edge=False)
-    for number in kept:
+    longest = [
+        max(map(len, [*table.columns[i].title.split(), *(row[i].text or UNDEFINED for row in table.rows)]))
+        for i in kept
+    ]
+    is_tight = sum(min(n, _NAME) + 2 for n in longest) > console.width or any(c.width for c in table.columns)
+    grid = rich.Table(box=box.SIMPLE_HEAD, padding=0 if is_tight else (0, 1, 0, 0), show_edge=False)
+    for number, needed in zip(kept, longest, strict=True):
         column = table.columns[number]
-        justify = "left" if column.left else "right"
-        grid.add_column(printable_lines(column.title), width=column.width, justify=justify, overflow="fold")  # type: ignore[arg-type]
+        grid.add_column(
+            printable_lines(column.title),
+            width=column.width,
+            min_width=None if column.width else min(needed, _NAME),  # numbers and names stay whole
+            justify="left" if column.left else "right",
+            overflow="fold",
+        )
     for row in table.rows:
         grid.add_row(*(Text(UNDEFINED if row[i].text is None else printable(row[i].text or "")) for i in kept))
     console.print(grid)

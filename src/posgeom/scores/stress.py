@@ -57,6 +57,19 @@ def stress_of_pairs(encoding: NDArray[np.float64], target: NDArray[np.float64]) 
     return Stress(raw, float(residual @ residual) / sum_d2, scale, stress_1)
 
 
+def stresses_by_rank(coordinates: NDArray[np.float64], target: NDArray[np.float64]) -> list[Stress]:
+    """Stress of the first axis of some coordinates alone, of the first two, and so on, against distances of pairs.
+
+    Shapes: `coordinates` (m, k), `target` (m (m - 1) / 2,).
+    """
+    first, second = np.triu_indices(len(coordinates), 1)
+    squared, stresses = np.zeros(target.size), []
+    for axis in coordinates.T:
+        squared += (axis[first] - axis[second]) ** 2
+        stresses.append(stress_of_pairs(np.sqrt(squared), target))
+    return stresses
+
+
 def paired_distances(
     encoding: Encoding | ArrayLike, geometry: Geometry | DistanceMatrix
 ) -> tuple[NDArray[np.float64], DistanceMatrix]:

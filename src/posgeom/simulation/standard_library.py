@@ -1,6 +1,9 @@
-"""A real corpus that every Python has: the source lines of its standard library."""
+"""Real corpora that every Python has: the source lines of its standard library, and its docstrings."""
 
+import ast
+import re
 import sysconfig
+from collections.abc import Iterator
 from pathlib import Path
 
 from posgeom.errors import CorpusError
@@ -24,3 +27,20 @@ def standard_library_files() -> list[Path]:
     if not files:
         raise CorpusError(f"no source files of the standard library under {str(root)!r}: analyse a file of your own")
     return files
+
+
+def docstrings() -> Iterator[tuple[str, str]]:
+    """Docstrings of modules, classes and functions of the standard library, and the file that each stands in.
+
+    Words in lower case and punctuation marks, with spaces between.
+    """
+    for path in standard_library_files():
+        try:
+            tree = ast.parse(path.read_bytes())
+        except (SyntaxError, ValueError):  # a template, or of another version
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                text = ast.get_docstring(node)
+                if text:
+                    yield " ".join(re.findall(r"\w+|[^\w\s]", text.lower())), path.name

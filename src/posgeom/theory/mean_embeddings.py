@@ -39,21 +39,8 @@ _CELLS = 1 << 22
 class PairTest(Check):
     """A hypothesis of Theorem 4 on every pair of positions.
 
-    Attributes
-    ----------
-    hypothesis : {"H1", "H3"}
-    positions : ndarray of int, shape (m,)
-    squared, standard_error : ndarray of float, shape (m, m)
-        Cross-validated squared distances of the vectors, which may be negative, and their jackknife errors.
-    p_values : ndarray of float, shape (m, m)
-        Corrected for the number of pairs.
-    told_apart : ndarray of bool, shape (m, m)
-        Pairs whose p-value is at most `alpha`, and whose distance exceeds round-off.
-    round_off : float
-        Bound of the round-off in a distance.
-    alpha : float
-    n_groups, n_patterns : int
-        Groups of folds, and patterns of their signs; no p-value is below one over their number.
+    Matrices of pairs: cross-validated `squared` distances (which may be negative), their jackknife `standard_error`,
+    `p_values` corrected for the number of pairs, and which are `told_apart`: by these, and beyond `round_off`.
     """
 
     hypothesis: str
@@ -78,8 +65,9 @@ class PairTest(Check):
         return int(self.told_apart.sum()) // 2
 
     def rows(self) -> Sequence[tuple[Cell, ...]]:
-        """What the terminal shows."""
-        return [(name.replace("_", " "), value) for name, value in self.to_dict().items() if name in _SHOWN]
+        """What the terminal shows: the numbers of `to_dict`."""
+        numbers = ((name.replace("_", " "), value) for name, value in self.to_dict().items())
+        return [(name, value) for name, value in numbers if not isinstance(value, str)]
 
     def to_dict(self) -> dict[str, Any]:
         """Summary for JSON, without the matrices of pairs."""
@@ -98,9 +86,6 @@ class PairTest(Check):
             "groups_of_folds": self.n_groups,
             "patterns_of_signs": self.n_patterns,
         }
-
-
-_SHOWN = ("positions", "pairs", "pairs_told_apart", "mean_squared_distance", "smallest_p_value", "groups_of_folds")
 
 
 def mean_embedding_test(
@@ -163,11 +148,6 @@ def projected_embedding_test(
     Returns
     -------
     PairTest
-
-    Raises
-    ------
-    GeometryError
-        When sizes do not fit, or there are fewer than six groups of folds.
     """
     if query.shape != key.shape or query.shape[1] != embedding.shape[1]:
         raise GeometryError(
@@ -191,7 +171,7 @@ def pair_test(
     seed: int = 0,
 ) -> PairTest:
     """Tell positions apart by the mean of a vector over their tokens; `error` bounds round-off of each vector."""
-    vectors = _checked(counts, vectors)
+    vectors = embedding_of_tokens(counts, vectors)
     if positions is None:
         groups, depth = fold_groups_of(counts)
         positions = select_positions(
@@ -241,7 +221,7 @@ def pair_test(
     )
 
 
-def _checked(counts: PositionCounts, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+def embedding_of_tokens(counts: PositionCounts, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """The vectors of the tokens that occur, in the columns of the counts, shape (n_distinct, d)."""
     if counts.vocabulary is not None:
         raise GeometryError("the counts are of whitespace words, which have no ids: count with the model's tokenizer")

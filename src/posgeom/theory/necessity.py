@@ -2,8 +2,8 @@
 
 Run on a model of one's own: the largest |f(x P) - P f(x)| over random permutations P, with the encoding and with it
 taken out. Round-off shrinks by nine digits from single to double precision, and anything else stays; a gap is called
-round-off where it shrinks by at least half of these digits. The theorem is about attention that sees every token: a causal mask
-tells the first token from the last by itself, so that a decoder without an encoding is not equivariant.
+round-off where it shrinks by at least half of these digits. The theorem is about attention that sees every token: a
+causal mask tells the first token from the last by itself, so that a decoder without an encoding is not equivariant.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,7 @@ _SHRINKS = float(np.sqrt(np.finfo(np.float64).eps / np.finfo(np.float32).eps))
 
 @dataclass(frozen=True, kw_only=True)
 class NecessityCheck(Check):
-    """Theorem 1 on a model.
-
-    Attributes
-    ----------
-    encoding : {"removed", "kept"}
-        Which model the verdict is about: without its encoding, of which the theorem speaks, or as it is.
-    measured : OrderSensitivity
-    """
+    """Theorem 1 on a model."""
 
     headers = ("encoding", "gap, single precision", "gap, double precision", "of max |f|")
 

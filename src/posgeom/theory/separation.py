@@ -125,7 +125,7 @@ def separation(
 def _because(n_covered: int, n_tested: int, no_swaps: bool, distance: float | None) -> str:
     rows = "" if distance is None else f"; the nearest two rows of P are {distance:.4g} apart"
     if no_swaps:
-        return f"the model has no loss that a swap of tokens could raise, so H2 is not known{rows}"
+        return f"H2 was not tested: it takes a model that predicts tokens, and documents to swap them in{rows}"
     return (
         f"the hypotheses are shown for {n_covered} of the {n_tested} pairs tested, and for the others the theorem says "
         f"nothing; where they hold it speaks of global minimisers, which no trained model is known to be{rows}"
@@ -134,15 +134,7 @@ def _because(n_covered: int, n_tested: int, no_swaps: bool, distance: float | No
 
 @dataclass(frozen=True, kw_only=True)
 class InitialSeparation(Check):
-    """A reported minimum separation beside that of rows that nothing has trained.
-
-    Attributes
-    ----------
-    reported : float
-    mean, lowest, highest : float
-        Minimum separation of random rows over draws.
-    n_draws : int
-    """
+    """A reported minimum separation beside that of rows that nothing has trained."""
 
     reported: float
     mean: float

@@ -280,4 +280,4 @@ def torch_loss(
 def _masked(mask: NDArray[np.bool_], share: float, seed: int) -> NDArray[np.bool_]:
     """Positions to mask: a share of each example's, and the first by a random order where that is none."""
     order = np.where(mask, make_rng(seed).random(mask.shape), np.inf)
-    return mask & ((order < share) | (order == order.min(axis=1, keepdims=True)))
+    return np.asarray(mask & ((order < share) | (order == order.min(axis=1, keepdims=True))))

@@ -10,7 +10,7 @@ although its number agrees.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -49,14 +49,7 @@ Cell = str | int | float | Estimate | None
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """What a check comes to; each check adds its numbers.
-
-    Attributes
-    ----------
-    verdict : Verdict
-    because : str
-        One plain sentence, with the numbers that decided.
-    """
+    """What a check comes to; each check adds its numbers. `because` is one plain sentence with those that decided."""
 
     headers: ClassVar[tuple[str, ...]] = ("quantity", "value")
 
@@ -71,6 +64,20 @@ class Check:
     def to_dict(self) -> dict[str, Any]:
         """One plain object, for JSON; what is undefined is None."""
         return {f.name: plain(getattr(self, f.name)) for f in fields(self)}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a claim comes to, of one check or of several, with the numbers that decided, by name."""
+
+    verdict: Verdict
+    because: str
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, check: Check, *names: str) -> "Finding":
+        """The verdict of a check, with some of its numbers."""
+        return cls(check.verdict, check.because, {name: getattr(check, name) for name in names})
 
 
 def plain(value: Any) -> Any:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from posgeom.report.charts.channels import HAS_INTERVAL, by_colour, by_shape
 from posgeom.report.charts.figure import Figure, Row, inline, known, need_extra
 from posgeom.report.charts.scorecard import AXES
 from posgeom.report.charts.theme import N_SERIES
 
-_SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down", "triangle-right")
 _BAND = 9
 
 
@@ -23,7 +23,7 @@ def compare_figure(rows: Sequence[Row], *, score: str = "alignment", caption: st
     base = alt.Chart(inline(drawn)).encode(
         y=alt.Y("encoding:N", sort=names, title=None, axis=alt.Axis(grid=True, ticks=False, labelPadding=9)),
         yOffset=alt.YOffset("run:N", sort=runs),
-        color=alt.Color("run:N", title=None, sort=runs, scale=alt.Scale(domain=runs), legend=legend),
+        color=by_colour("run", runs, legend),
     )
     tooltip = [
         "run:N",
@@ -31,12 +31,10 @@ def compare_figure(rows: Sequence[Row], *, score: str = "alignment", caption: st
         *(alt.Tooltip(f"{key}:Q", format=".4f") for key in known(drawn, score, "low", "high")),
     ]
     axis = alt.Axis(tickCount=5)
-    shape = alt.Shape(
-        "run:N", title=None, sort=runs, legend=legend, scale=alt.Scale(domain=runs, range=list(_SHAPES[: len(runs)]))
-    )
+    shape = by_shape("run", runs, legend)
     layers: list[Any] = []
     if known(drawn, "low"):
-        bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=3, opacity=0.4)
+        bars = base.transform_filter(HAS_INTERVAL).mark_rule(strokeWidth=3, opacity=0.4)
         layers.append(bars.encode(x=alt.X("low:Q", title=AXES[score], axis=axis), x2="high:Q"))
     points = base.mark_point(filled=True, size=45, opacity=1)
     layers.append(points.encode(x=alt.X(f"{score}:Q", title=AXES[score], axis=axis), shape=shape, tooltip=tooltip))

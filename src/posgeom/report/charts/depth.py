@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from posgeom.report.charts.channels import by_colour
 from posgeom.report.charts.figure import Figure, Row, inline, need_extra
 
 
@@ -28,7 +29,7 @@ def depth_figure(rows: Sequence[Row], *, min_depth: int | None = None, caption: 
             x2="x2:Q",
             y=alt.Y("depth:Q", title="sequences with a token there", axis=alt.Axis(format="~s")),
             y2=alt.datum(0),
-            color=alt.Color("state:N", title=None, sort=states, scale=alt.Scale(domain=states), legend=_legend(states)),
+            color=by_colour("state", states, _legend(states)),
             tooltip=[alt.Tooltip("position:N"), alt.Tooltip("depth:Q", format=","), alt.Tooltip("state:N")],
         )
     )

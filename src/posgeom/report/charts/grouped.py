@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from posgeom.report.charts.channels import HAS_INTERVAL, by_colour, by_shape
 from posgeom.report.charts.figure import Figure, Row, inline, need_extra
 from posgeom.report.charts.lines import log_scale
 
-_SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down", "triangle-right")
 _BAND = 11
 
 
@@ -21,31 +21,28 @@ def grouped_figure(
     names = list(dict.fromkeys(row["name"] for row in rows))
     several = len(groups) > 1
     legend = alt.Legend(orient="bottom", columns=1) if several else None
-    colour = alt.Color("group:N", title=None, sort=groups, scale=alt.Scale(domain=groups), legend=legend)
     plain = alt.Chart(inline(rows)).encode(
         y=alt.Y("name:N", sort=names, title=None, axis=alt.Axis(grid=log, ticks=False)),
         yOffset=alt.YOffset("group:N", sort=groups),
         tooltip=["name:N", "group:N", *(alt.Tooltip(f"{key}:Q", format=".4g") for key in ("value", "low", "high"))],
     )
-    base = plain.encode(color=colour)
+    base = plain.encode(color=by_colour("group", groups, legend))
     scale, axis = alt.Scale(zero=True), alt.Axis(tickCount=5)
     if log:
         scale, axis = log_scale([row[key] for row in rows for key in ("value", "low", "high")])
     x = alt.X("value:Q", title=value_title, scale=scale, axis=axis)
     low = alt.X("low:Q", title=value_title, scale=scale, axis=axis)
-    known = "isValid(datum.low) && isValid(datum.high)"
     layers: list[Any]
     if log:
-        shapes = alt.Scale(domain=groups, range=list(_SHAPES[: len(groups)]))
-        shape = alt.Shape("group:N", title=None, sort=groups, legend=legend, scale=shapes)
+        shape = by_shape("group", groups, legend)
         layers = [
-            base.transform_filter(known).mark_rule(strokeWidth=3, opacity=0.4).encode(x=low, x2="high:Q"),
+            base.transform_filter(HAS_INTERVAL).mark_rule(strokeWidth=3, opacity=0.4).encode(x=low, x2="high:Q"),
             base.mark_point(filled=True, size=55, opacity=1).encode(x=x, shape=shape),
         ]
     else:
         layers = [
             base.mark_bar(opacity=0.85).encode(x=x),
-            plain.transform_filter(known).mark_rule(style="guide", strokeWidth=1.5).encode(x=low, x2="high:Q"),
+            plain.transform_filter(HAS_INTERVAL).mark_rule(style="guide", strokeWidth=1.5).encode(x=low, x2="high:Q"),
         ]
     height = max(_BAND * len(groups) + 8, 20) * len(names)
     chart = alt.LayerChart(layer=layers).properties(width=320, height=height)

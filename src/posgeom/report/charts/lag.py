@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from posgeom.report.charts.channels import by_colour, by_dash
 from posgeom.report.charts.figure import Figure, Row, inline, need_extra
-from posgeom.report.charts.theme import DASHES, N_SERIES
+from posgeom.report.charts.theme import N_SERIES
 
 _LEGEND: dict[str, Any] = {"orient": "bottom", "symbolType": "stroke", "symbolSize": 300}
 
@@ -18,7 +19,7 @@ def lag_figure(rows: Sequence[Row], *, metric: str = "Hellinger", caption: str =
     shown = [row | {"lag": (row["lag_first"] + row["lag_last"]) / 2, "lags": _lags(row)} for row in rows]
     base = alt.Chart(inline(shown)).encode(
         x=alt.X("lag:Q", title="lag |i - j| (positions)", scale=alt.Scale(zero=False, nice=False)),
-        color=alt.Color("estimate:N", title=None, sort=names, scale=alt.Scale(domain=names), legend=_LEGEND),
+        color=by_colour("estimate", names, _LEGEND),
     )
     tooltip: list[Any] = [
         alt.Tooltip("estimate:N"),
@@ -26,17 +27,10 @@ def lag_figure(rows: Sequence[Row], *, metric: str = "Hellinger", caption: str =
         *(alt.Tooltip(f"{key}:Q", format=".4f") for key in ("median", "low", "high")),
         alt.Tooltip("pairs:Q", format=","),
     ]
-    dash = alt.StrokeDash(
-        "estimate:N",
-        sort=names,
-        title=None,
-        legend=_LEGEND,
-        scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])),
-    )
     y = alt.Y("median:Q", title=f"{metric} distance", scale=alt.Scale(zero=True))
     layers = [
         base.mark_area(opacity=0.22).encode(y=alt.Y("low:Q", title=f"{metric} distance"), y2="high:Q"),
-        base.mark_line().encode(y=y, strokeDash=dash),
+        base.mark_line().encode(y=y, strokeDash=by_dash("estimate", names, _LEGEND)),
         base.mark_point(opacity=0, size=90).encode(y=y, tooltip=tooltip),
     ]
     chart = alt.LayerChart(layer=layers).properties(width=320, height=220)

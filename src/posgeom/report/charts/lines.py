@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from math import ceil, floor, log10
 from typing import Any
 
+from posgeom.report.charts.channels import HAS_INTERVAL, by_colour, by_dash
 from posgeom.report.charts.figure import Figure, Row, inline, known, need_extra
-from posgeom.report.charts.theme import DASHES, N_SERIES
+from posgeom.report.charts.theme import N_SERIES
 
 
 def lines_figure(
@@ -44,24 +45,17 @@ def lines_figure(
     axis = alt.Axis(format="~s" if x_log else "d", grid=False, tickMinStep=1)
     base = alt.Chart(inline(drawn)).encode(
         x=alt.X(f"{x}:Q", title=x_title, scale=scale, axis=axis),
-        color=alt.Color(f"{series}:N", title=None, sort=names, scale=alt.Scale(domain=names), legend=_legend(names)),
+        color=by_colour(series, names, _legend(names)),
     )
     height = alt.Y(f"{y}:Q", title=y_title)
     if y_log:
         y_scale, y_axis = log_scale([row[y] for row in drawn])
         height = height.scale(y_scale).axis(y_axis)
-    dash = alt.StrokeDash(
-        f"{series}:N",
-        sort=names,
-        scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])),
-        title=None,
-        legend=_legend(names),
-    )
     layers: list[Any] = []
     if has_interval:
-        band = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_area(opacity=0.2)
+        band = base.transform_filter(HAS_INTERVAL).mark_area(opacity=0.2)
         layers.append(band.encode(y=alt.Y("low:Q", title=y_title), y2="high:Q"))
-    layers.append(base.mark_line().encode(y=height, strokeDash=dash))
+    layers.append(base.mark_line().encode(y=height, strokeDash=by_dash(series, names, _legend(names))))
     # A point that is not seen is what the pointer finds.
     marks: Any = {"filled": True, "size": 28, "opacity": 1} if points else {"size": 90, "opacity": 0}
     layers.append(base.mark_point(**marks).encode(y=height, tooltip=tooltip))

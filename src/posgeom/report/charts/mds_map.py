@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from posgeom.report.charts.channels import map_scales
 from posgeom.report.charts.figure import Figure, Row, inline, need_extra
 from posgeom.report.charts.theme import SEQUENTIAL
 
 MAX_POINTS = 1024
 """Positions drawn, evenly spaced where there are more; the table has all."""
-_SIDE, _MARGIN = 280, 1.06
+_SIDE = 280
 
 
 def map_figure(rows: Sequence[Row], *, shares: Sequence[float] = (), caption: str = "") -> Figure:
@@ -16,10 +17,7 @@ def map_figure(rows: Sequence[Row], *, shares: Sequence[float] = (), caption: st
     need_extra()
     import altair as alt
 
-    spans = [_span([row[key] for row in rows]) for key in ("axis_1", "axis_2")]
-    reach = _MARGIN * max(high - low for low, high in spans) / 2 or 1.0
-    # One unit on both axes, so that what is seen is distance.
-    scales = [alt.Scale(domain=[(a + b) / 2 - reach, (a + b) / 2 + reach], nice=False, zero=False) for a, b in spans]
+    scales = map_scales(*([row[key] for row in rows] for key in ("axis_1", "axis_2")))
     titles = [f"MDS axis {k + 1}" + (f" ({shares[k]:.0%} of the inertia)" if k < len(shares) else "") for k in range(2)]
     axis = alt.Axis(tickCount=5)
     step = -(-len(rows) // MAX_POINTS) or 1
@@ -36,7 +34,3 @@ def map_figure(rows: Sequence[Row], *, shares: Sequence[float] = (), caption: st
     path: Any = base.mark_line(style="guide", strokeWidth=0.7, opacity=0.6).encode(order="position:Q")
     chart = alt.LayerChart(layer=[path, points]).properties(width=_SIDE, height=_SIDE)
     return Figure("map", "Map of positions", caption, chart, list(rows), layout="square")
-
-
-def _span(values: Sequence[float]) -> tuple[float, float]:
-    return (min(values), max(values)) if values else (0.0, 0.0)

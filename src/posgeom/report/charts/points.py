@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from posgeom.report.charts.channels import by_colour, by_shape, map_scales
 from posgeom.report.charts.figure import Figure, Row, inline, need_extra
 
-_SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down", "triangle-right")
-_SIDE, _MARGIN = 280, 1.06
+_SIDE = 280
 
 
 def points_figure(
@@ -25,26 +25,16 @@ def points_figure(
     groups = list(dict.fromkeys(row["group"] for row in rows))
     scales = [alt.Scale(zero=True), alt.Scale(zero=True)]
     if is_map:
-        spans = [(min(row[k] for row in rows), max(row[k] for row in rows)) for k in ("x", "y")]
-        reach = _MARGIN * max(high - low for low, high in spans) / 2 or 1.0
-        scales = [
-            alt.Scale(domain=[(a + b) / 2 - reach, (a + b) / 2 + reach], nice=False, zero=False) for a, b in spans
-        ]
+        scales = map_scales(*([row[key] for row in rows] for key in ("x", "y")))
     axis = alt.Axis(tickCount=5)
     legend = alt.Legend(orient="bottom", columns=2)
     base = alt.Chart(inline(rows)).encode(
         x=alt.X("x:Q", title=x_title, scale=scales[0], axis=axis),
         y=alt.Y("y:Q", title=y_title, scale=scales[1], axis=axis),
-        color=alt.Color("group:N", title=None, sort=groups, scale=alt.Scale(domain=groups), legend=legend),
+        color=by_colour("group", groups, legend),
     )
     points = base.mark_point(filled=True, size=34 if is_map else 12, opacity=0.9 if is_map else 0.55).encode(
-        shape=alt.Shape(
-            "group:N",
-            title=None,
-            sort=groups,
-            legend=legend,
-            scale=alt.Scale(domain=groups, range=list(_SHAPES[: len(groups)])),
-        ),
+        shape=by_shape("group", groups, legend),
         tooltip=["group:N", "label:N", alt.Tooltip("x:Q", format=".4f"), alt.Tooltip("y:Q", format=".4f")],
     )
     chart = points.properties(width=_SIDE, height=_SIDE)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from posgeom.report.charts.channels import HAS_INTERVAL
 from posgeom.report.charts.figure import Figure, Row, inline, known, need_extra
 
 AXES = {
@@ -47,7 +48,7 @@ def scorecard_figure(
     axis = alt.Axis(tickCount=5)
     layers: list[Any] = []
     if known(rows, "low"):
-        bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=4, opacity=0.4)
+        bars = base.transform_filter(HAS_INTERVAL).mark_rule(strokeWidth=4, opacity=0.4)
         layers.append(bars.encode(x=alt.X("low:Q", title=AXES[score], axis=axis), x2="high:Q"))
     if known(rows, score):
         points = base.transform_filter(defined).mark_point(filled=True, size=55, opacity=1)

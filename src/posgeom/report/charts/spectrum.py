@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from posgeom.report.charts.channels import HAS_INTERVAL, by_colour
 from posgeom.report.charts.figure import Figure, Row, inline, known, need_extra
 
 MAX_AXES = 30
@@ -27,10 +28,10 @@ def spectrum_figure(rows: Sequence[Row], *, caption: str = "") -> Figure:
     has_plugin = bool(known(drawn, "plugin"))
     names = ["eigenvalue", "plug-in"] if has_plugin else ["eigenvalue"]
     legend = alt.Legend(orient="bottom") if has_plugin else None
-    colour = alt.Color("series:N", title=None, sort=names, scale=alt.Scale(domain=names), legend=legend)
+    colour = by_colour("series", names, legend)
     layers: list[Any] = []
     if known(drawn, "low"):
-        bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=3, opacity=0.4)
+        bars = base.transform_filter(HAS_INTERVAL).mark_rule(strokeWidth=3, opacity=0.4)
         layers.append(bars.encode(y=alt.Y("low:Q", title=_Y_TITLE), y2="high:Q"))
     # Pale where an axis was tested and is not more than noise.
     opacity = alt.condition("datum.significant === false", alt.value(0.35), alt.value(1))

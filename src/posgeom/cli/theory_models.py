@@ -1,0 +1,116 @@
+"""The commands of ``posgeom theory`` that run a model, or the kernel regime of Appendix A."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from posgeom.cli import options as o
+from posgeom.cli.inspect import ModelArgument
+from posgeom.cli.theory import SeedOption, corpus_counts, seed_of, show
+from posgeom.corpus.reading import read_sources
+from posgeom.corpus.sources import resolve_sources
+from posgeom.errors import PosgeomError
+from posgeom.estimation.build import geometry
+from posgeom.options import CountOptions, ReadOptions
+from posgeom.seeds import make_rng
+from posgeom.theory.collapse import collapse_checks
+from posgeom.theory.kernel_regime import ntk
+from posgeom.theory.model_run import kernel_of_model, separation_of_model
+from posgeom.theory.necessity import EncodingState, necessity
+from posgeom.theory.ntk import KERNELS
+
+_NEEDS = "Needs torch and transformers: pip install 'posgeom[models]'. Code that comes with a checkpoint is never run."
+NECESSITY_EPILOG = f"Example:\n\nposgeom theory necessity bert-base-uncased\n\n{_NEEDS}"
+SEPARATION_EPILOG = f"Example:\n\nposgeom theory separation ./my-bert reviews.parquet -n 128\n\n{_NEEDS}"
+NTK_EPILOG = "Example:\n\nposgeom theory ntk reviews.parquet -t bert-base-uncased -n 64 --kernel 'exp(-d)'"
+
+
+def necessity_command(
+    model: ModelArgument,
+    encoding: Annotated[
+        EncodingState, typer.Option("--encoding", help="Whether the verdict is about the model without it, or with it.")
+    ] = "removed",
+    text: Annotated[
+        str | None,
+        typer.Option("--text", metavar="TEXT", help="Its tokens. Default: random tokens.", show_default=False),
+    ] = None,
+    n_tokens: Annotated[int, typer.Option("-n", "--n-tokens", metavar="N", help="Length of the sequence.")] = 32,
+    permutations: Annotated[int, typer.Option("--permutations", metavar="K", help="Random permutations.")] = 16,
+    seed: SeedOption = 0,
+    as_json: o.JsonOption = False,
+) -> None:
+    """Theorem 1: whether a model without its encoding permutes its output as its input is permuted."""
+    check = necessity(model, encoding=encoding, text=text, n_tokens=n_tokens, n_permutations=permutations, seed=seed)
+    show(check, as_json=as_json)
+
+
+@o.takes(ReadOptions, CountOptions)
+def separation_command(
+    model: Annotated[
+        str | None, typer.Argument(metavar="[MODEL]", help="A model directory or a hub name.", show_default=False)
+    ] = None,
+    corpus: o.CorpusArgument = None,
+    counts: o.CountsOption = None,
+    examples: Annotated[
+        int, typer.Option("--examples", metavar="K", help="Random documents whose tokens are swapped (H2).")
+    ] = 128,
+    as_json: o.JsonOption = False,
+    **options: Any,
+) -> None:
+    """Theorem 4: H1, H2 and H3 for each pair of positions. Without a model: problems where one is made to fail."""
+    if model is None:
+        show(collapse_checks(seed=seed_of(options)), as_json=as_json)
+        return
+    if examples < 2:
+        raise PosgeomError(f"--examples {examples}: expected at least 2")
+    counted = corpus_counts(corpus, model, counts, options)
+    texts = _sampled(corpus, examples, options) if corpus else []
+    show(separation_of_model(model, counted, texts, seed=seed_of(options)), as_json=as_json)
+
+
+@o.takes(ReadOptions, CountOptions)
+def ntk_command(
+    corpus: o.CorpusArgument = None,
+    tokenizer: o.TokenizerOption = None,
+    counts: o.CountsOption = None,
+    kernel: Annotated[
+        str, typer.Option("--kernel", metavar="F", help=f"f of the distance: {', '.join(KERNELS)}.")
+    ] = "exp(-d^2)",
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", metavar="MODEL", help="Its tangent kernel instead, against d_H; on documents that reach -n."
+        ),
+    ] = None,
+    examples: Annotated[int, typer.Option("--examples", metavar="K", help="Random documents, with --model.")] = 64,
+    as_json: o.JsonOption = False,
+    **options: Any,
+) -> None:
+    """Appendix A: alpha = f(d_H) of a corpus's plug-in distances, the flow, its fixed point, and counterexamples."""
+    if model is not None:
+        if not corpus:
+            raise PosgeomError("--model runs the model on documents: name a corpus, and leave --counts out")
+        counted = corpus_counts(corpus, tokenizer or model, counts, options)
+        show(
+            kernel_of_model(model, counted, _sampled(corpus, examples, options), seed=seed_of(options)), as_json=as_json
+        )
+        return
+    counted = corpus_counts(corpus, tokenizer, counts, options)
+    distances = geometry(counted, estimator="plugin", seed=seed_of(options)).plugin.values
+    show(ntk(distances, kernel, seed=seed_of(options)), as_json=as_json)
+
+
+def _sampled(corpus: list[str], size: int, options: Mapping[str, Any]) -> list[str]:
+    """A random sample of the documents of a corpus, each as likely as any other (reservoir sampling)."""
+    read, rng = options.get("options") or ReadOptions(), make_rng(seed_of(options))
+    kept: list[str] = []
+    n_seen = 0
+    for batch in read_sources(resolve_sources(corpus, read), read):
+        for text in batch.texts:
+            n_seen += 1
+            if len(kept) < size:
+                kept.append(text)
+            elif (place := int(rng.integers(n_seen))) < size:
+                kept[place] = text
+    return kept
