@@ -184,3 +184,10 @@ def test_bad_options_are_one_line(
         train(corpus, tmp_path / "run", replace(options(tokenizer), **chosen))
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_reporter_that_is_not_there_is_refused(corpus: Path, tokenizer: Path, tmp_path: Path) -> None:
+    with pytest.raises(PosgeomError, match="--log-to nothing: nothing is not supported"):
+        train(corpus, tmp_path / "run", options(tokenizer, log_to=("nothing",)))
+    result = train(corpus, tmp_path / "run", options(tokenizer, max_steps=12))  # the same run, told to nobody
+    assert result.records[-1]["step"] == 12

@@ -77,5 +77,5 @@ def finish(directory: Path, result: TrainingResult) -> None:
     except OSError as error:
         raise OutputError(f"cannot write {shown(directory)}: {error.strerror or one_line(error)}") from None
     shutil.rmtree(directory / CHECKPOINTS, ignore_errors=True)
-    for left in (directory / PLAN, start_path(directory / STEPS)):
+    for left in (directory / PLAN, start_path(directory / STEPS), *directory.glob(f".{STEPS}*")):
         left.unlink(missing_ok=True)
