@@ -105,6 +105,17 @@ def test_a_corpus_and_a_model_leave_only_what_needs_training(something: Evidence
     assert "another" not in rows[9].finding.because
 
 
+@pytest.mark.models
+@pytest.mark.slow
+def test_claims_that_run_a_model(tmp_path: Path) -> None:
+    from tests.models.small import build, save
+
+    place = str(save(build("bert"), tmp_path / "bert"))
+    rows = ledger(Evidence(open_inputs(model=place, n_seeds=2), place), [1, 6]).rows
+    assert [row.finding.verdict for row in rows] == [Verdict.HOLDS, Verdict.NOT_TESTABLE], rows[1].finding
+    assert rows[0].finding.numbers["kept"] > 1e6 * rows[0].finding.numbers["removed"]
+
+
 def test_verdicts_follow_the_numbers(nothing: Evidence, monkeypatch: pytest.MonkeyPatch) -> None:
     """Break what is behind a verdict, and it is another."""
     monkeypatch.setitem(METRICS, "hellinger", METRICS["fisher-rao"])
@@ -150,7 +161,7 @@ def test_an_error_of_a_check_is_its_reason(nothing: Evidence, monkeypatch: pytes
 
 def run_of(encoding: str = "default", **changes: Any) -> dict[str, Any]:
     """A document as `posgeom train` writes it, in the parts that claims read."""
-    first = {"min_separation": 0.7, "alignment": 0.1}
+    first = {"min_separation": 0.7, "alignment": 0.1, "accuracy": 0.5, "accuracy_error": 0.01}
     last = {
         "min_separation": 0.7,
         "stress_raw": 2.0,
@@ -196,7 +207,14 @@ def test_claims_about_training_read_runs(number: int, runs: list[dict[str, Any]]
 def test_runs_are_read_or_refused(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(json.dumps(run_of()))
     assert read_run(tmp_path)["task"]["name"] == "order"
-    for text, reason in (("{}", "has no task"), ("[", "cannot read"), ('{"task": 1}', "finished run")):
+    wrong = [
+        run_of() | {"task": 1},
+        run_of() | {"records": []},
+        run_of() | {"records": [{}]},
+        run_of() | {"options": {}},
+    ]
+    texts = ["{}", "[]", *map(json.dumps, wrong)]
+    for text, reason in (*((one, r"lacks task\.chance, .*finished run") for one in texts), ("[", "cannot read")):
         (tmp_path / "run.json").write_text(text)
         with pytest.raises(RunError, match=reason):
             read_run(tmp_path)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from posgeom.errors import RunError
 from posgeom.messages import shown
@@ -16,21 +16,32 @@ _ERRORS = 2
 _LITTLE = 0.01
 """The paper's "less than 1 %"."""
 Run = Mapping[str, Any]
+_KEYS = {"task": {"name", "chance"}, "options": {"encoding", "model", "rank"}}
+_RECORD = {"min_separation", "accuracy", "accuracy_error"}
+_LISTED = ", ".join((*(f"{part}.{key}" for part, keys in _KEYS.items() for key in sorted(keys)), "or its records"))
+"""What every run of training has."""
 
 
 def read_run(place: Path) -> Run:
     """The document of a finished run of `posgeom train`."""
     file = place / RUN_FILE
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
+        document: Any = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise RunError(f"{shown(place)} has no {RUN_FILE}: expected a finished run of posgeom train") from None
     except (OSError, ValueError) as error:
         raise RunError(f"cannot read {shown(file)}: {error}") from None
-    parts = ("task", "options", "records")
-    if not isinstance(document, dict) or any(part not in document for part in parts) or not document["records"]:
-        raise RunError(f"{shown(file)} has no {', '.join(parts)}: expected a finished run of posgeom train")
-    return document
+    if not _is_run(document):
+        raise RunError(f"{shown(file)} lacks {_LISTED}: expected a finished run of posgeom train")
+    return cast("Run", document)
+
+
+def _is_run(document: Any) -> bool:
+    if not isinstance(document, dict) or not isinstance(document.get("records"), list) or not document["records"]:
+        return False
+    parts = [(document.get(name), keys) for name, keys in _KEYS.items()]
+    parts += [(record, _RECORD) for record in document["records"]]
+    return all(isinstance(part, dict) and part.keys() >= keys for part, keys in parts)
 
 
 def needs_encoding(evidence: Evidence) -> Finding:
@@ -157,7 +168,7 @@ def _error(run: Run) -> float:
 
 
 def _has_learned(run: Run) -> bool:
-    return _last(run, "accuracy") - float(run["task"]["chance"]) > _error(run)
+    return _last(run, "accuracy") - (run["task"]["chance"] or 0.0) > _error(run)
 
 
 def _told(run: Run, name: str) -> str:
