@@ -64,6 +64,8 @@ def put_encoding(
     """Put the encoding into the model, frozen or not, and tell what it is."""
     own = position_table(model)  # refused where there is none
     n, width = own.shape
+    if n < options.sized().n_positions:
+        raise CheckpointError(f"{shown(options.model)} has {n} positions: use -n {n}, or less")
     if options.encoding == DEFAULT:
         encoding: Any = learned(own.detach().double().cpu().numpy(), name=DEFAULT)
     elif options.encoding == NONE:
