@@ -3,11 +3,13 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from posgeom.counts.storage import write_counts
 from posgeom.theory.verdict import VERDICTS
 from tests.cli.helpers import posgeom, refused
+from tests.models.raw import bert_tensors, save_bert
 from tests.theory.helpers import drifting, sampled
 
 
@@ -42,6 +44,20 @@ def test_what_needs_no_corpus(tmp_path: Path) -> None:
     assert "4.503" in posgeom("theory", "bounds", cwd=tmp_path).stdout
     assert "Fisher-Rao" in posgeom("theory", "isometry", cwd=tmp_path).stdout
     assert "SMACOF" in posgeom("theory", "mds", cwd=tmp_path).stdout
+
+
+def test_embeddings_of_a_model(counts: Path, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = {"embeddings.word_embeddings.weight": rng.standard_normal((30, 128)).astype(np.float32)}
+    model = save_bert(tmp_path / "bert", bert_tensors() | table)
+    own, drawn = (
+        json.loads(posgeom("theory", "bounds", "--counts", counts, *words, "--json", cwd=tmp_path).stdout)
+        for words in (("--model", model), ())
+    )
+    assert own["inequalities"][-1]["left"] != drawn["inequalities"][-1]["left"]
+    refused(posgeom("theory", "bounds", "--model", model, cwd=tmp_path), "no corpus")
+    bare = save_bert(tmp_path / "bare")
+    refused(posgeom("theory", "bounds", "--counts", counts, "--model", bare, cwd=tmp_path), "no token embeddings")
 
 
 def test_a_corpus_and_encodings(tmp_path: Path) -> None:

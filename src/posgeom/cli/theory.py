@@ -16,6 +16,7 @@ from posgeom.encodings.registry import build_encoding
 from posgeom.estimation.build import Geometry, geometry
 from posgeom.inference.jackknife import Estimate
 from posgeom.messages import printable
+from posgeom.models.model import open_model
 from posgeom.options import DEFAULT_N_DIMS, CountOptions, ReadOptions
 from posgeom.policies import LEVEL
 from posgeom.report.reproduction import number
@@ -23,6 +24,7 @@ from posgeom.report.terminal import print_paragraph, print_table
 from posgeom.simulation.synthetic import synthetic
 from posgeom.tables import Cell, Column, Table
 from posgeom.theory.bounds import FLOOR, PSEUDO_COUNT, bounds
+from posgeom.theory.evidence import token_embedding
 from posgeom.theory.mds_claims import isometry, random_rows, stress_and_strain
 from posgeom.theory.monotonicity import monotonicity_check
 from posgeom.theory.parametrisation import DEFAULT_LOSS, parametrisation
@@ -101,6 +103,15 @@ def bounds_command(
     corpus: o.CorpusArgument = None,
     tokenizer: o.TokenizerOption = None,
     counts: o.CountsOption = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="MODEL",
+            help="Whose token embeddings are averaged, with a corpus. Default: random ones.",
+            show_default=False,
+        ),
+    ] = None,
     pseudo_count: Annotated[
         float, typer.Option("--pseudo-count", metavar="A", help="Added to each count for the KL divergence.")
     ] = PSEUDO_COUNT,
@@ -111,8 +122,10 @@ def bounds_command(
     **options: Any,
 ) -> None:
     """Appendix A: inequalities between KL, total variation, Hellinger and mean embeddings, both sides of each."""
-    counted = corpus_counts(corpus, tokenizer, counts, options) if corpus or counts else None
-    show(bounds(counted, pseudo_count=pseudo_count, floor=floor, seed=seed_of(options)), as_json=as_json)
+    chosen = tokenizer if counts else tokenizer or model
+    counted = corpus_counts(corpus, chosen, counts, options) if corpus or counts or model else None
+    table = None if model is None else token_embedding(open_model(model))
+    show(bounds(counted, table, pseudo_count=pseudo_count, floor=floor, seed=seed_of(options)), as_json=as_json)
 
 
 @app.command("monotonicity", epilog=_epilog("monotonicity"))

@@ -79,7 +79,7 @@ def separation_of_tuning(evidence: Evidence) -> Finding:
     runs = _runs(evidence, "that goes on from a checkpoint (--model)", lambda run: run["options"].get("model"))
     changes = [_last(run, "min_separation") / run["records"][0]["min_separation"] - 1 for run in runs]
     worst = max(changes, key=abs)
-    because = f"Over {len(runs)} runs the minimum separation changes by {100 * worst:+.2g} % at most."
+    because = f"In {len(runs)} of such runs the minimum separation changes by {100 * worst:+.2g} % at most."
     return Finding(Verdict.HOLDS if abs(worst) < _LITTLE else Verdict.FALSE, because, {"changes": changes})
 
 
