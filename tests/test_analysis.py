@@ -53,7 +53,7 @@ def test_a_bad_encoding_is_known_before_the_corpus_is_read() -> None:
         with pytest.raises(pg.EncodingError):
             pg.analyze("no-such-corpus.txt", encodings=[spec])
     with pytest.raises(pg.CountsError, match="200 bins of n = 128 positions"):
-        pg.analyze("no-such-corpus.txt", bins="uniform:200")
+        pg.analyze("no-such-corpus.txt", n_positions=128, bins="uniform:200")
     with pytest.raises(pg.CorpusError, match="no-such-corpus"):
         pg.analyze("no-such-corpus.txt", encodings=["mds:rank=2", "rope"])
 

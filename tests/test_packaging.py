@@ -37,7 +37,7 @@ def test_the_lowest_versions_are_tested() -> None:
     extras = PROJECT["optional-dependencies"]
     bounds = [
         *PROJECT["dependencies"],
-        *(one for name in ("dask", "datasets", "fast", "report") for one in extras[name]),
+        *(one for name in ("bio", "conllu", "dask", "datasets", "fast", "report") for one in extras[name]),
     ]
     lowest = pinned("lowest.txt")
     assert {bound.split(">=")[0] for bound in bounds} == set(lowest)

@@ -1,6 +1,6 @@
 """The main job in one call: from a corpus to a scored geometry."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.counts.bins import make_bins
+from posgeom.counts.context_length import LONGEST
 from posgeom.counts.counting import count
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.encodings.base import Encoding
@@ -27,6 +28,7 @@ from posgeom.inference.significance import significance
 from posgeom.keywords import takes
 from posgeom.notes import notes_on
 from posgeom.options import (
+    DEFAULT_N_POSITIONS,
     DEFAULT_RANKS,
     FIXED_BY_COUNTING,
     AnalyzeOptions,
@@ -94,9 +96,10 @@ def analyze(
     _policy(options)
     check_width(n_dims)
     stored = corpus if isinstance(corpus, PositionCounts) else None
-    if stored is None and chosen["bins"] is not None:
-        make_bins(chosen["bins"], chosen["n_positions"])  # refused before the corpus is read
-    _check_items(encodings, chosen["n_positions"] if stored is None else stored.n_positions, n_dims)
+    length = chosen["n_positions"] if stored is None else stored.n_positions
+    if stored is None and chosen["bins"] is not None and (length is not None or isinstance(chosen["bins"], str)):
+        make_bins(chosen["bins"], LONGEST if length is None else length)  # refused before the corpus is read
+    _check_items(encodings, DEFAULT_N_POSITIONS if length is None else length, n_dims)
     counts = counts_of(corpus, tokenizer, options, progress)
     shape = geometry_by(options, counts, seed=seed, progress=progress)
     specs: list[str | Callable[..., Any]] = []
@@ -186,8 +189,10 @@ def _is_builder(item: object) -> TypeGuard[Callable[..., Any]]:
 
 def _check_items(encodings: Sequence[EncodingLike], n_positions: int, n_dims: int) -> None:
     """Refuse what cannot be scored before the corpus is read."""
-    if isinstance(encodings, str | Encoding | np.ndarray) or _is_builder(encodings):
-        raise EncodingError(f"got {type(encodings).__name__} for encodings: expected a list, as in [{encodings!r:.40}]")
+    is_one = isinstance(encodings, str | Encoding | np.ndarray) or _is_builder(encodings)
+    if is_one or not isinstance(encodings, Iterable):
+        example = f", as in [{encodings!r:.40}]" if is_one else ""
+        raise EncodingError(f"got {type(encodings).__name__} for encodings: expected a list{example}")
     for item in encodings:
         if not (isinstance(item, str | Encoding | np.ndarray) or _is_builder(item)):
             raise EncodingError(

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from posgeom.counts.copies import copies_note
-from posgeom.counts.leaks import leak_note
+from posgeom.counts.counts_notes import notes_on_counts
 from posgeom.estimation.build import MAX_RANK_POSITIONS, Geometry
 from posgeom.inference.null_corpora import CAVEAT, FEWEST_NULLS
 from posgeom.inference.significance import HYPOTHESIS
@@ -29,8 +28,7 @@ def notes_on(analysis: Analysis, *, default_encodings: bool) -> tuple[str, ...]:
     notes = [note for part in parts for note in part]
     if default_encodings and analysis.n_dims % 2:
         notes.append(f"rope is left out: it needs an even width, and d = {analysis.n_dims}.")
-    notes += [f"Tokenizer engine: {note}." for note in analysis.counts.engine_notes]
-    return (*notes, *filter(None, [leak_note(analysis.counts), copies_note(analysis.counts)]))
+    return (*notes, *notes_on_counts(analysis.counts))
 
 
 def _on_scores(analysis: Analysis) -> Iterator[str]:

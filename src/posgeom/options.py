@@ -13,12 +13,25 @@ from posgeom.errors import CorpusError
 from posgeom.policies import LEVEL
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from posgeom.counts.bins import Bins
-    from posgeom.encodings.base import Encoding
 
-Format = Literal["auto", "text", "jsonl", "csv", "tsv", "parquet", "arrow", "fasta"]
+Format = Literal[
+    "auto",
+    "text",
+    "jsonl",
+    "csv",
+    "tsv",
+    "parquet",
+    "arrow",
+    "fasta",
+    "a2m",
+    "fastq",
+    "stockholm",
+    "clustal",
+    "conllu",
+]
+SEQUENCES: frozenset[str] = frozenset({"fasta", "a2m", "fastq", "stockholm", "clustal"})
+"""Formats whose documents are sequences of residues, each a character."""
 Utf8Errors = Literal["strict", "replace"]
 Quoting = Literal["auto", "csv", "none"]
 Engine = Literal["local", "dask"]
@@ -88,7 +101,8 @@ class ReadOptions:
         Format,
         Option(
             "--format",
-            f"{', '.join(get_args(Format)[1:-1])} or {get_args(Format)[-1]}, where name and first bytes do not tell.",
+            f"{', '.join(get_args(Format)[1:-1])} or {get_args(Format)[-1]}, where first bytes and name do not tell; "
+            "a2m, also for A3M, drops insertions (lower-case letters and dots).",
             "Corpus",
             "FORMAT",
         ),
@@ -98,7 +112,7 @@ class ReadOptions:
         Option(
             "--column",
             "Text column: a name, or a 1-based number in CSV and TSV. Default: the only text column there is, else one "
-            "named text.",
+            "named text; of CoNLL-U form.",
             "Corpus",
             "NAME",
         ),
@@ -165,7 +179,14 @@ class TextOptions(TypedDict, total=False):
     """What can be chosen where documents are in memory."""
 
     n_positions: Annotated[
-        int, Option("-n, --n-positions", "Context length.", "Tokens", "N", DEFAULT_N_POSITIONS, "At least 2.")
+        int | None,
+        Option(
+            "-n, --n-positions",
+            "Context length. Default: the 90 % quantile of the lengths of the first documents, at most 512.",
+            "Tokens",
+            "N",
+            python="At least 2. What is chosen is rounded up to a multiple of 8, but not above the longest document.",
+        ),
     ]
     n_folds: Annotated[
         int, Option("--folds", "Folds of documents, for cross-validation.", "Geometry", "F", DEFAULT_N_FOLDS)
@@ -379,7 +400,7 @@ class AnalyzeOptions(CountOptions, GeometryOptions, total=False):
         int, Option("-d, --n-dims", "Width d of the encodings that have one.", "Encodings", "DIMS", DEFAULT_N_DIMS)
     ]
     encodings: Annotated[
-        "Sequence[str | Encoding | NDArray[Any] | Callable[..., Any]]",
+        Sequence[object],
         Option(
             "--encoding",
             "Encodings to score beside the default ones, one each time that the option stands.",

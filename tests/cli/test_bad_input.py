@@ -46,9 +46,15 @@ from tests.cli.helpers import Run, refused, visible
         (["corpus.txt", "--folds", "1"], ["needs at least 2", "--estimator plugin"]),
         (["corpus.txt", "--bins", "many"], ["bins 'many'", "as in uniform:32"]),
         (["corpus.txt", "-n", "8", "--bins", "uniform:9"], ["9 bins of n = 8 positions: expected 2 to 8"]),
-        (["corpus.txt", "--bins", "uniform:1"], ["1 bins", "expected 2 to 128"]),
-        (["corpus.txt", "--full-length"], ["all 300 documents in corpus.txt take fewer than 128", "--full-length"]),
-        (["corpus.txt", "--min-length", "129"], ["minimum length 129: expected 1 to the context length n = 128"]),
+        (["corpus.txt", "--bins", "uniform:1"], ["1 bins", "expected 2 to 512"]),
+        (
+            ["corpus.txt", "-n", "128", "--full-length"],
+            ["all 300 documents in corpus.txt take fewer than 128", "--full-"],
+        ),
+        (
+            ["corpus.txt", "-n", "9", "--min-length", "10"],
+            ["minimum length 10: expected 1 to the context length n = 9"],
+        ),
         (["corpus.txt", "--min-length", "3", "--full-length"], ["both --min-length and --full-length"]),
         (["--counts", "none.parquet", "--full-length"], ["--full-length was fixed when the counts were made"]),
         (["corpus.txt", "--ranks", "1,x"], ["--ranks '1,x'"]),

@@ -69,7 +69,7 @@ def test_corpora_and_a_model(run: Run, corpus: Path, tmp_path: Path) -> None:
 def test_refusals(run: Run, run_process: Run, corpus: Path, tmp_path: Path) -> None:
     offline = {"env": os.environ | {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(tmp_path / "cache")}}
     (tmp_path / "file").write_text("")
-    refused(run("reproduce", "fig5", "--out", "o"), "no item 'fig5'", "need training")
+    refused(run("reproduce", "fig3", "--out", "o"), "no item 'fig3'", "expected table2")
     refused(run("reproduce", "--sst2", "gone.parquet", "-t", "chars", "--out", "o"), "gone.parquet")
     done = run_process("reproduce", "--sst2", corpus, "--out", "o", **offline)
     refused(done, "no tokenizer 'bert-base-uncased'", "-t takes")

@@ -38,7 +38,12 @@ def test_the_column_named_text(path: Path, batches: Batches) -> None:
 
 @pytest.mark.parametrize(
     ("name", "separator", "remedy"),
-    [("a.csv", ";", "convert them to commas"), ("a.csv", "\t", "--format tsv"), ("a.tsv", ",", "--format csv")],
+    [
+        ("a.csv", "|", "convert them to commas"),
+        ("a.csv", ";", "convert them to commas"),
+        ("a.csv", "\t", "--format tsv"),
+        ("a.tsv", ",", "--format csv"),
+    ],
 )
 def test_another_separator(
     tmp_path: Path, refusal: Refusal, texts: Texts, name: str, separator: str, remedy: str

@@ -3,10 +3,15 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from posgeom.corpus.documents import DocumentBatch
+from posgeom.options import ReadOptions
+from tests.corpus.helpers import read_documents
 
 Batches = Callable[..., list[DocumentBatch]]
 Refusal = Callable[..., str]
@@ -146,11 +151,70 @@ def test_json_beyond_the_parser(path: Path, refusal: Refusal, line: str) -> None
     assert "line 1: " in refusal(path)
 
 
-@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
-def test_array_is_converted_with_jq(tmp_path: Path, refusal: Refusal, name: str) -> None:
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.txt", "noextension"])
+def test_the_elements_of_an_array_are_documents(tmp_path: Path, batches: Batches, texts: Texts, name: str) -> None:
     path = tmp_path / name
-    path.write_text('\n [\n  {"text": "a"}\n]\n')
-    assert "a JSON array: expected one JSON object a line; convert it with jq -c '.[]'" in refusal(path)
+    path.write_text('\n [\n  {"text": "a, ]", "n": [1]},\n {"text": null, "n": 2} ]\n')
+    [batch] = batches(path)
+    assert (batch.texts, batch.first_row, batch.column) == (["a, ]", ""], 3, "text")
+    path.write_text('["a", "b"]')
+    assert texts(path) == ["a", "b"]
+
+
+@given(
+    records=st.lists(st.fixed_dictionaries({"text": st.text(max_size=9), "n": st.lists(st.integers(), max_size=3)})),
+    indent=st.sampled_from([None, 0, 2]),
+    ascii_only=st.booleans(),
+    n_bytes=st.integers(1, 40),
+)
+def test_an_array_read_in_pieces_is_what_the_whole_is(
+    records: list[dict[str, object]], indent: int | None, ascii_only: bool, n_bytes: int
+) -> None:
+    with TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("posgeom.corpus.streams.PIECE_BYTES", n_bytes)
+        path = Path(directory, "a.json")
+        path.write_text(json.dumps(records, indent=indent, ensure_ascii=ascii_only), encoding="utf-8")
+        read = [t for b in read_documents([path], ReadOptions(column="text", utf8_errors="replace")) for t in b.texts]
+        assert read == [str(record["text"]) for record in records]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('[{"text": "a"}', "line 1: not a JSON array (it ends too early)"),
+        ('[{"text": "a"},', "line 1: not JSON at character"),
+        ('[{"text": "a"},\n{"text": "b', "line 2: not JSON at character"),
+        ('[{"text": "a"}\n{"text": "b"}]', "line 2: not a JSON array ('{' where , or ] should be)"),
+        ('["a"]\n["b"]\n', "line 2: not a JSON array (data after its end)"),
+        ('[{"text": "a"}, 17]', "line 1: got a number"),
+        ('[{"text": "a"}, "b"]', "line 1: got a string: expected an object"),
+        ('[{"text": "a", "b": nul}]', "line 1: not JSON at character"),
+        ('[{"text": ["a", "b"]}]', "no text column"),
+        ("[[1, 2]]", "line 1: got an array"),
+    ],
+)
+def test_what_is_wrong_with_an_array(tmp_path: Path, refusal: Refusal, content: str, message: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(content)
+    assert message in refusal(path)
+
+
+def test_an_array_of_more_than_a_piece(tmp_path: Path, texts: Texts, refusal: Refusal) -> None:
+    path = tmp_path / "a.json"
+    documents = [f"{i} " + "x" * (i % 7 * 50_000) for i in range(100)] + ["y" * 3_000_000]
+    path.write_text(json.dumps([{"text": text} for text in documents]))
+    assert texts(path) == documents
+    path.write_bytes(path.read_bytes()[:-2_000_000])
+    assert "not JSON" in refusal(path)
+    path.write_bytes(b'["' + b"a" * 2_000_000 + b"\xff" + b'"]')
+    assert "invalid UTF-8 at byte offset 2000002" in refusal(path)
+
+
+def test_a_list_where_a_text_is_expected_says_how_to_join_it(path: Path, refusal: Refusal) -> None:
+    path.write_text('{"paragraphs": ["a", "b"]}\n')
+    assert "holds an array: expected a string; choose another with --column NAME, or join" in refusal(
+        path, column="paragraphs"
+    )
 
 
 def test_pretty_printed_json(tmp_path: Path, refusal: Refusal) -> None:

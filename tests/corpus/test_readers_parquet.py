@@ -1,9 +1,11 @@
 """Parquet."""
 
+import base64
 import gzip
 import io
 import os
 import struct
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -13,10 +15,13 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyarrow.parquet.encryption as pe
 import pytest
 
 from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch
+from posgeom.corpus.readers.parquet import row_group_bytes
+from posgeom.corpus.sources import resolve_sources
 from posgeom.options import ReadOptions
 from tests.corpus.helpers import read_documents
 
@@ -218,6 +223,60 @@ def test_progress_follows_the_rows(path: Path) -> None:
     assert calls == sorted(calls)
     assert len(set(calls)) > 10
     assert calls[-1] == path.stat().st_size
+
+
+def encrypted(path: Path, column: str, *, plain_footer: bool) -> Path:
+    class Keys(pe.KmsClient):
+        def __init__(self, _: object) -> None:
+            super().__init__()
+
+        def wrap_key(self, key: bytes, _: str) -> bytes:
+            return base64.b64encode(key)
+
+        def unwrap_key(self, key: bytes, _: str) -> bytes:
+            return base64.b64decode(key)
+
+    table = pa.table({"text": ["a b", "c"] * 5, "secret": ["x", "y"] * 5})
+    settings = pe.EncryptionConfiguration(
+        footer_key="f", column_keys={"c": [column]}, plaintext_footer=plain_footer, double_wrapping=False
+    )
+    factory = pe.CryptoFactory(Keys)
+    properties = factory.file_encryption_properties(pe.KmsConnectionConfig(), settings)
+    with pq.ParquetWriter(path, table.schema, encryption_properties=properties) as writer:
+        writer.write_table(table, row_group_size=5)
+    return path
+
+
+def test_an_encrypted_column_is_refused_and_a_plain_one_beside_it_read(
+    path: Path, texts: Texts, refusal: Refusal
+) -> None:
+    # In a process of its own at first: to look at an encrypted chunk would end it.
+    encrypted(path, "secret", plain_footer=True)
+    code = (
+        "import sys; from tests.corpus.helpers import read_documents; from posgeom.options import ReadOptions;"
+        "print(sum(len(b.texts) for b in read_documents([sys.argv[1]], ReadOptions(column='text'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, env=dict(os.environ))
+    assert (done.returncode, done.stdout) == (0, "10\n"), done.stderr
+    assert texts(path, column="text") == ["a b", "c"] * 5
+    assert len(row_group_bytes(resolve_sources([path], ReadOptions())[0], ReadOptions(column="text"))) == 2
+    assert "encrypted, the whole file or the column to be read" in refusal(path, column="secret")
+    assert "encrypted" in refusal(path, column="text", fold_by="secret")
+    assert "encrypted" in refusal(encrypted(path, "text", plain_footer=True))
+    assert "starts like an encrypted Parquet file" in refusal(encrypted(path, "secret", plain_footer=False))
+
+
+def test_a_list_column_says_how_to_join_it(path: Path, refusal: Refusal) -> None:
+    pq.write_table(pa.table({"paragraphs": [["a", "b"]]}), path)
+    message = refusal(path, column="paragraphs")
+    assert "column 'paragraphs' holds 'list<element: string>': expected strings" in message
+    assert "join each list into one string first" in message
+
+
+def test_a_column_name_that_is_no_utf8(path: Path, refusal: Refusal) -> None:
+    pq.write_table(pa.table({"paragraphs": ["a"]}), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"paragraphs", b"para\xffaphs"[:10]))
+    assert "not Parquet" in refusal(path)
 
 
 def test_sst2(data_dir: Path, batches: Batches) -> None:

@@ -102,8 +102,9 @@ def test_fasta_invalid_utf8_and_length(
         ("a.unknown", '{"text": "a"}\n', ["a"]),
         ("a.a2m", ">a\nA-C\n.GT\n>b\nAC\n", ["A-C.GT", "AC"]),
         ("a.fas", ">a\nAC\n", ["AC"]),
-        ("a.txt", '{"text": "a"}\n', ['{"text": "a"}']),
-        ("a.log", ">a\nAC\n", [">a", "AC"]),
+        ("a.txt", '{"text": "a"}\n', ["a"]),
+        ("a.log", ">a\nAC\n", ["AC"]),
+        ("a.csv", '{"text": "a, b"}\n', ["a, b"]),
         ("a.ndjson", '{"text": "a"}\n', ["a"]),
         ("a.JSONL", '{"text": "a"}\n', ["a"]),
         ("a.json", '\n {"text": "a"}\n', ["a"]),
@@ -128,11 +129,11 @@ def test_format_by_name_and_first_bytes(
     ("name", "content", "message"),
     [
         ("a.txt", "%PDF-1.7\nstream\n", "starts like a PDF"),
-        ("a.sto", "# STOCKHOLM 1.0\ns1 ACGT\n//\n", "starts like a Stockholm alignment"),
-        ("a.aln", "CLUSTAL W (1.8)\n\ns1 ACGT\n", "starts like a Clustal alignment"),
-        ("a.fastq", "@read 1\nACGTN\n+\nIIIII\n", "starts like a FASTQ file"),
-        ("a.conllu", "# sent_id = 1\n# text = a b\n1\ta\ta\n", "starts like a CoNLL-U file"),
-        ("noextension", '[\n  {"text": "a"}]\n', "starts like a JSON array"),
+        ("a.csv", "%PDF-1.7\nstream\n", "starts like a PDF"),
+        ("a.htm", "<!DOCTYPE html>\n<p>a\n", "starts like a web page"),
+        ("a.xml", '<?xml version="1.0"?>\n<a/>\n', "starts like an XML file"),
+        ("a.nex", "#NEXUS\nbegin data;\n", "starts like a NEXUS alignment"),
+        ("a.gb", "LOCUS       AB000001\n", "starts like a GenBank file"),
         ("a.rtf", "{\\rtf1 a}\n", "starts like a rich text file"),
     ],
 )
@@ -145,8 +146,47 @@ def test_files_of_another_kind(
 
 
 def test_text_that_looks_like_another_kind_of_file(tmp_path: Path, texts: Texts) -> None:
-    for content in ("@anna said\nyes\n", "# text\nof mine\n", "[INFO] started\n", "[1] a note\n", "# sent_id\n"):
+    for content in (
+        "@anna said\nyes\n",
+        "# text\nof mine\n",
+        "[INFO] started\n",
+        "[1] a note\n",
+        "# sent_id\n",
+        '["Hello," she said]\n',
+        '{"a": 1} is an example\n',
+        "{\nint x;\n}\n",
+        "> quoted mail\nan answer\n",
+        "CLUSTAL is a program\n",
+        "1\ta\tb\n",
+    ):
         assert texts(write(tmp_path / "a.txt", content)) == content.rstrip("\n").split("\n")
+
+
+def test_content_that_overrules_a_name_is_noted(tmp_path: Path, batches: Batches) -> None:
+    [batch] = batches(write(tmp_path / "a.txt", '{"text": "a"}\n'))
+    assert batch.notes == (
+        "files named .txt that start like jsonl are read so; --format text reads them as their name says",
+    )
+    [batch] = batches(write(tmp_path / "a", '{"text": "a"}\n'))
+    assert batch.notes == ()
+
+
+def test_documents_of_one_file_each_are_text_whatever_they_hold(tmp_path: Path, texts: Texts) -> None:
+    assert texts(write(tmp_path / "a.txt", '{"text": "a"}\n'), whole_files=True) == ['{"text": "a"}\n']
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.fa", "a.csv", "a.jsonl"])
+def test_lines_that_end_in_carriage_returns_alone(tmp_path: Path, refusal: Refusal, texts: Texts, name: str) -> None:
+    path = write(tmp_path / name, ">a\rAC\rGT\r")
+    assert r"its lines end in carriage returns alone: expected line feeds; convert it with tr '\r' '\n'" in refusal(
+        path
+    )
+    assert texts(write(tmp_path / "b.txt", "10 %\r20 %\nb\r\n")) == ["10 %\r20 %", "b"]
+
+
+def test_a_carriage_return_hides_no_sequence(tmp_path: Path, refusal: Refusal) -> None:
+    path = write(tmp_path / "a.fa", ">a\nAC\n>b\rGT\n")
+    assert "line 3: a carriage return inside a header, which hides what follows" in refusal(path)
 
 
 def test_json_lines_on_standard_input_longer_than_the_look_ahead(monkeypatch: pytest.MonkeyPatch, texts: Texts) -> None:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import fsspec
 import pytest
 
 from posgeom.corpus.reading import read_sources
@@ -209,3 +210,14 @@ def test_names_in_messages_are_short_and_printable() -> None:
     assert shown("é" * 500, 10) == repr("é" * 10) + "..."
     assert shown_list("abc", 2) == "'a', 'b' and 1 more"
     assert shown_list(["a"]) == "'a'"
+
+
+def test_what_spark_leaves_beside_its_files_is_no_data(tmp_path: Path) -> None:
+    for name in ("_temporary/0/part-0.jsonl", "_SUCCESS", "_metadata.parquet", ".part-0.jsonl.crc", "part-0.jsonl"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text('{"text": "a"}\n')
+    fsspec.filesystem("memory").put(str(tmp_path), "/spark", recursive=True)
+    for options in (ReadOptions(), ReadOptions(format="jsonl")):
+        for spec in (str(tmp_path), "memory://spark"):
+            [source] = resolve_sources([spec], options)
+            assert source.name.endswith("part-0.jsonl")

@@ -304,3 +304,16 @@ def test_process_substitution_and_standard_input(tmp_path: Path) -> None:
             check=True,
         )
         assert done.stdout == "[['one', 'two']]\n"
+
+
+def test_a_zstd_frame_with_a_long_window_says_so(tmp_path: Path, texts: Callable[..., list[str]]) -> None:
+    for exponent in (27, 28, 31):
+        # Magic, a header with a window and nothing else, and one raw block of three bytes, the last.
+        frame = b"\x28\xb5\x2f\xfd\0" + bytes([(exponent - 10) << 3]) + (1 | 3 << 3).to_bytes(3, "little") + b"ab\n"
+        path = tmp_path / "a.txt.zst"
+        path.write_bytes(frame)
+        if exponent == 27:
+            assert texts(path) == ["ab"]
+        else:
+            with pytest.raises(CorpusError, match=r"window above 2\^27 bytes \(zstd --long\).* zstd -d --long=31"):
+                texts(path)

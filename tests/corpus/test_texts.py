@@ -35,6 +35,11 @@ def test_from_arrow(kind: pa.DataType) -> None:
     check(Texts.from_arrow(pa.array([], kind)), [])
 
 
+def test_an_offsets_buffer_may_be_longer_than_its_offsets() -> None:
+    offsets = pa.py_buffer(np.array([0, 1, 3], np.int32).tobytes() + b"\0\0")
+    check(Texts.from_arrow(pa.StringArray.from_buffers(2, offsets, pa.py_buffer(b"abc"))), ["a", "bc"])
+
+
 def test_a_null_that_covers_bytes_is_empty() -> None:
     # The format allows it, though few writers leave such gaps.
     validity, offsets = pa.py_buffer(b"\x05"), pa.py_buffer(np.array([0, 1, 3, 4], np.int32))

@@ -1,9 +1,12 @@
+import io
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
@@ -282,17 +285,32 @@ def test_tables_and_mappings_are_no_documents() -> None:
     class DataFrame(list[str]):
         columns = ("text",)
 
-    with pytest.raises(CorpusError, match="texts is a dict: expected an iterable of documents; pass one column"):
-        count_texts({"text": ["one two"]})
-    with pytest.raises(CorpusError, match="texts is a DataFrame"):
-        count_texts(DataFrame(["text"]))
+    expected = "expected an iterable of strings; pass one column, or one split"
+    for value in ({"text": ["one two"]}, DataFrame(["text"]), pa.table({"text": ["one two"]}), 5, b"one two"):
+        name = type(value).__name__
+        if not isinstance(value, bytes):  # bytes are a sequence of numbers, which are no text
+            with pytest.raises(CorpusError, match=f"texts is a {name}: {expected}"):
+                count_texts(value)  # type: ignore[arg-type]
+            with pytest.raises(CorpusError, match=f"groups is a {name}: {expected}"):
+                count_texts(["one"], groups=value)  # type: ignore[arg-type]
+        with pytest.raises(CorpusError, match=f"corpus is a {name}: expected names of files; documents in memory"):
+            count(value)  # type: ignore[arg-type]
+    with pytest.raises(CorpusError, match="texts is None"):
+        count_texts(None)  # type: ignore[arg-type]
+    with pytest.raises(CorpusError, match="groups is a str"):
+        count_texts(["one"], groups="g")
+    with pytest.raises(CorpusError, match="corpus holds a list: expected names of files"):
+        count([["one two"]])  # type: ignore[list-item]
 
 
-def test_sequences_are_characters_whatever_the_name(tmp_path: Path) -> None:
+def test_sequences_are_characters_whatever_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for name in ("a.fa", "a.a2m", "noextension"):
         (tmp_path / name).write_text(">a\nACGT\n>b\nACGA\n>c\nAAGA\n")
         counts = count(tmp_path / name, n_positions=4, n_folds=2)
         found.append((counts.tokenizer.name, counts.checksum))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((tmp_path / "a.fa").read_bytes())))
+    counts = count("-", n_positions=4, n_folds=2)
+    found.append((counts.tokenizer.name, counts.checksum))
     assert found[0][0] == "chars"
-    assert found == found[:1] * 3
+    assert found == found[:1] * 4

@@ -39,7 +39,7 @@ def test_refuses_what_is_no_distance_matrix(values: list[list[float]], message: 
 
 
 def test_refuses_text() -> None:
-    with pytest.raises(GeometryError, match="no matrix of numbers"):
+    with pytest.raises(GeometryError, match="got list for distance matrix: expected a matrix of numbers"):
         DistanceMatrix([["a"]], np.arange(1), "given", "given")  # type: ignore[arg-type]
 
 

@@ -17,7 +17,7 @@ ALLOWED = {
     "messages": set(),
     "progress": set(),
     "policies": set(),
-    "options": {"errors", "policies", "counts", "encodings"},  # the latter two for types alone
+    "options": {"errors", "policies", "counts"},  # bins of counts for their type alone
     "keywords": {"options"},
     "tables": {"messages"},
     "seeds": {"errors"},
@@ -45,8 +45,20 @@ ALLOWED = {
     "theory": BASE
     | {"tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "analysis"}
     | {"simulation", "paper"},
+    "training_options": BASE | {"encodings"},
     "training": BASE
-    | {"corpus", "tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "fitting"}
+    | {
+        "training_options",
+        "corpus",
+        "tokenize",
+        "counts",
+        "estimation",
+        "encodings",
+        "scores",
+        "inference",
+        "models",
+        "fitting",
+    }
     | {"analysis", "theory"},
 }
 

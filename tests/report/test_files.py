@@ -161,6 +161,19 @@ def test_an_interruption_leaves_nothing(tmp_path: Path) -> None:
     assert listing(tmp_path) == []
 
 
+def test_what_a_killed_run_left_is_removed_by_the_next_but_not_what_one_is_writing(tmp_path: Path) -> None:
+    left = tmp_path / ".posgeom-killed"
+    (left / "new").mkdir(parents=True)
+    (left / "new" / "scores.json").write_text("half")
+    with staged_file(tmp_path / "a") as first:
+        assert not left.exists()
+        with staged_directory(tmp_path) as second:
+            assert first.parent.is_dir()
+            (second / "b").write_text("b")
+        first.write_text("a")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+
+
 def test_unwritable_places(analysis: Analysis, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(OutputError, match="it is a file, expected a directory"):

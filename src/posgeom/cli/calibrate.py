@@ -49,7 +49,7 @@ def command(
         Path | None,
         typer.Option("--out", metavar="DIR", help="Write calibration.json and a figure there.", show_default=False),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")] = False,
+    as_json: o.JsonOption = False,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the corpora.")] = 0,
     workers: o.WorkersOption = None,
     quiet: o.QuietOption = False,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from posgeom.cli import options as o
 from posgeom.cli.console import stdout_console
 from posgeom.errors import RunError
 from posgeom.inference.comparison import DECIDES
@@ -45,7 +46,7 @@ def command(
         ),
     ] = None,
     level: Annotated[float, typer.Option("--level", metavar="P", help="Level of the intervals.")] = LEVEL,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")] = False,
+    as_json: o.JsonOption = False,
 ) -> None:
     """Compare encodings of one run, or runs with each other, with intervals of the differences.
 

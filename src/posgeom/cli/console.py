@@ -29,11 +29,19 @@ def stdout_console() -> Console:
     return Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
 
 
-class _ByteRateColumn(TransferSpeedColumn):
-    """The speed of the one stage that is measured in bytes."""
+class _RateColumn(TransferSpeedColumn):
+    """The speed of the stages that take long: bytes of counting, steps of training."""
 
     def render(self, task: Task) -> Text:
+        if task.description == TRAINING:
+            speed = task.finished_speed or task.speed
+            return Text("" if speed is None else f"{task.completed:.0f}/{task.total:.0f} steps, {speed:.1f}/s")
         return super().render(task) if task.description == "counting" else Text()
+
+
+TRAINING = "training"
+_EVERY = 60.0
+"""Seconds between the lines on a stage that takes longer."""
 
 
 @contextmanager
@@ -49,7 +57,7 @@ def progress_bars(*, quiet: bool, verbose: bool = False) -> Iterator[ProgressHoo
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        _ByteRateColumn(),
+        _RateColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
@@ -64,18 +72,25 @@ def progress_bars(*, quiet: bool, verbose: bool = False) -> Iterator[ProgressHoo
 
 
 def _log_lines() -> ProgressHook:
-    """A progress hook that writes a line as a stage begins, and one as it ends."""
+    """A progress hook that writes a line as a stage begins, one as it ends, and one a minute in between."""
     started: dict[str, float] = {}
+    first: dict[str, int] = {}
+    told: dict[str, float] = {}
     ended: set[str] = set()
 
     def hook(stage: str, done: int, total: int | None) -> None:
         now = time.monotonic()
         if stage not in started:
-            started[stage] = now
+            started[stage] = told[stage] = now
+            first[stage] = done
             _log(f"{stage}: begins" + ("" if total is None else f", {total:,} to do"))
         if total is not None and done >= total and stage not in ended:
             _log(f"{stage}: done, {done:,} in {now - started[stage]:.1f} s")
             ended.add(stage)
+        elif total is not None and stage not in ended and now - told[stage] >= _EVERY and done > first[stage]:
+            rate = (done - first[stage]) / (now - started[stage])
+            _log(f"{stage}: {done:,} of {total:,}, {rate:.3g} a second, {(total - done) / rate:.0f} s left")
+            told[stage] = now
 
     return hook
 

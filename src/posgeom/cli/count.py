@@ -7,9 +7,8 @@ import typer
 
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars
-from posgeom.counts.copies import copies_note
 from posgeom.counts.counting import count
-from posgeom.counts.leaks import leak_note
+from posgeom.counts.counts_notes import notes_on_counts
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.storage import read_counts
 from posgeom.errors import CorpusError, CountsError
@@ -24,7 +23,7 @@ posgeom count reviews.parquet -t bert-base-uncased -n 256 -o counts.parquet
 posgeom count 'part-*.jsonl.zst' --column body -o parts.parquet
 
 posgeom count corpus/ -t tokenizer.json -o counts.parquet --engine dask --scheduler tcp://10.0.0.1:8786"""
-MERGE_EPILOG = """Example:
+MERGE_EPILOG = """Example, of counts made with the same -n:
 
 posgeom merge monday.parquet tuesday.parquet -o both.parquet"""
 
@@ -92,7 +91,7 @@ def _say(counts: PositionCounts, output: Path) -> None:
         + (f", ids by {'; '.join(counts.engines)}" if counts.engines else "")
         + f", sha256 {counts.checksum[:12]}"
     )
-    for note in (*counts.engine_notes, *filter(None, [leak_note(counts), copies_note(counts)])):
+    for note in notes_on_counts(counts):
         typer.echo(f"note: {note}", err=True)
 
 

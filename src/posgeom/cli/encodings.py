@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from posgeom.cli import options as o
 from posgeom.cli.console import stdout_console
 from posgeom.encodings.catalog import catalog, catalog_entry
 from posgeom.messages import printable
@@ -25,7 +26,7 @@ def command(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="Show this one, with all its options.", show_default=False)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")] = False,
+    as_json: o.JsonOption = False,
 ) -> None:
     """List positional encodings: what --encoding and `posgeom export` take."""
     entries = catalog() if name is None else [catalog_entry(name)]

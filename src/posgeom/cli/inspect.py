@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from posgeom.cli import options as o
 from posgeom.cli.console import stdout_console
 from posgeom.models.by_hand import ByHand
 from posgeom.models.inspection import inspect_model
@@ -58,7 +59,7 @@ def command(
     ] = None,
     tensor: TensorOption = None,
     offset: OffsetOption = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")] = False,
+    as_json: o.JsonOption = False,
 ) -> None:
     """Show a model's own positions: scheme, table, norms, separation, spectrum, distance by lag."""
     found = inspect_model(model, n_positions=n_positions, by_hand=ByHand(tensor=tensor, offset=offset))

@@ -4,6 +4,8 @@ import io
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, NoReturn
@@ -30,6 +32,7 @@ from posgeom.cli import (
     theory,
     theory_models,
     tokens,
+    train,
 )
 from posgeom.errors import PosgeomError
 from posgeom.messages import printable, shown
@@ -59,6 +62,7 @@ app.command("compare", epilog=compare.EPILOG)(compare.command)
 app.command("report", epilog=report.EPILOG)(report.command)
 app.command("plot", epilog=plot.EPILOG)(plot.command)
 app.command("reproduce", epilog=reproduce.EPILOG)(reproduce.command)
+app.command("train", epilog=train.EPILOG)(train.command)
 app.command("demo", epilog=demo.EPILOG)(demo.command)
 app.command("claims", epilog=claims.EPILOG)(claims.command)
 app.add_typer(theory.app, name="theory")
@@ -92,7 +96,25 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # an 8-bit stream must not fail on a character it lacks
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(_run())
+    with _stderr_of_our_own():
+        sys.exit(_run())
+
+
+@contextmanager
+def _stderr_of_our_own() -> Iterator[None]:
+    """Write to a copy of standard error, so that what compiled code prints there can be told from it, and dropped."""
+    shared = sys.stderr
+    try:
+        descriptor = os.dup(shared.fileno())
+    except (AttributeError, OSError, ValueError):  # no file of the system
+        yield
+        return
+    with os.fdopen(descriptor, "w", buffering=1, encoding=shared.encoding, errors="backslashreplace") as own:
+        sys.stderr = own
+        try:
+            yield
+        finally:
+            sys.stderr = shared
 
 
 def _run() -> int:

@@ -7,21 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from posgeom.errors import CorpusError, CountsError
+from posgeom.errors import CorpusError
 from posgeom.options import (
     FIXED_BY_COUNTING,
-    Engine,
-    EngineName,
-    Format,
     MetricName,
     Option,
-    Quoting,
     ReadOptions,
-    Utf8Errors,
     options_of,
 )
 
-PANELS = ("Corpus", "Tokens", "Geometry", "Encodings", "Errors", "Output", "Cluster")
+PANELS = ("Corpus", "Tokens", "Geometry", "Encodings", "Errors", "Training", "Output", "Cluster")
 """Headings of options in the help, in their order."""
 
 CorpusArgument = Annotated[
@@ -29,8 +24,8 @@ CorpusArgument = Annotated[
     typer.Argument(
         metavar="CORPUS...",
         help="Files, quoted globs, directories, URLs (s3://bucket/part-*.txt.gz), Hugging Face datasets "
-        "(hf:NAME:CONFIG:SPLIT), or - for standard input: text, JSONL, CSV, TSV, Parquet, Arrow, FASTA, plain or .gz, "
-        ".bz2, .zst.",
+        "(hf:NAME:CONFIG:SPLIT), or - for standard input: text, JSON, CSV, TSV, Parquet, Arrow, "
+        "FASTA and other sequences, CoNLL-U, plain or .gz, .bz2, .zst.",
         show_default=False,
     ),
 ]
@@ -42,24 +37,9 @@ TokenizerOption = Annotated[
         metavar="TOKENIZER",
         rich_help_panel="Tokens",
         help="A tokenizer.json, a model directory, a hub name, or bytes, chars, whitespace. Default: whitespace; "
-        "chars for FASTA.",
+        "chars for sequences.",
         show_default=False,
     ),
-]
-PositionsOption = Annotated[int, typer.Option("-n", "--n-positions", metavar="N", help="Context length.")]
-FoldsOption = Annotated[int, typer.Option("--folds", metavar="F", help="Folds for cross-validation.")]
-MinLengthOption = Annotated[
-    int | None,
-    typer.Option(
-        "--min-length",
-        metavar="L",
-        help="Count only documents whose sequence takes L positions or more, special tokens included.",
-        show_default=False,
-    ),
-]
-FullLengthOption = Annotated[
-    bool,
-    typer.Option("--full-length", help="Count only documents that fill the context: --min-length with L = n."),
 ]
 BinsOption = Annotated[
     str | None,
@@ -70,49 +50,6 @@ BinsOption = Annotated[
         show_default=False,
     ),
 ]
-ColumnOption = Annotated[
-    str | None,
-    typer.Option(
-        "--column",
-        metavar="NAME",
-        help="Text column: a name, or a 1-based number in CSV and TSV.",
-        show_default=False,
-    ),
-]
-FoldByOption = Annotated[
-    str,
-    typer.Option(
-        "--fold-by",
-        metavar="BY",
-        help="What decides a document's fold. text: copies share one. row: its number, for short documents that "
-        "coincide by chance. Else a column, whose values stay together (near-duplicates, authors, patients); "
-        "column:text is a column called text.",
-    ),
-]
-FormatOption = Annotated[
-    Format,
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
-        help="text, jsonl, csv, tsv, parquet, arrow or fasta, where the file name does not tell.",
-    ),
-]
-HeaderOption = Annotated[bool, typer.Option("--header/--no-header", help="Whether CSV and TSV have a header row.")]
-QuotingOption = Annotated[
-    Quoting,
-    typer.Option(
-        "--quoting", metavar="HOW", help="csv (double quotes have a meaning), none, or auto: in CSV yes, in TSV no."
-    ),
-]
-WholeFilesOption = Annotated[
-    bool, typer.Option("--whole-files", help="A text file is one document, instead of one document per line.")
-]
-Utf8ErrorsOption = Annotated[
-    Utf8Errors,
-    typer.Option(
-        "--utf8-errors", metavar="HOW", help="Invalid UTF-8: strict stops and names the row, replace puts U+FFFD."
-    ),
-]
 WorkersOption = Annotated[
     int | None,
     typer.Option(
@@ -120,54 +57,6 @@ WorkersOption = Annotated[
         metavar="K",
         help="Tokenising threads, or processes of --engine dask. Default: one per core.",
         show_default=False,
-    ),
-]
-EngineOption = Annotated[
-    Engine,
-    typer.Option(
-        "--engine",
-        metavar="WHERE",
-        help="Count local, in this process, or with dask, on a cluster, which can be resumed.",
-    ),
-]
-SchedulerOption = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="Dask scheduler, as in tcp://10.0.0.1:8786. Default: processes of this machine.",
-        show_default=False,
-    ),
-]
-RunDirOption = Annotated[
-    str | None,
-    typer.Option(
-        "--run-dir",
-        metavar="DIR_OR_URL",
-        help="Where --engine dask keeps partial counts, to go on from there when it is run again.",
-        show_default=False,
-    ),
-]
-PartitionSizeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--partition-size",
-        metavar="BYTES",
-        help="Bytes of input for one task, as in 64MiB. Default: a 64th of the corpus, within 4 MiB and 128 MiB.",
-        show_default=False,
-    ),
-]
-RecountChangedOption = Annotated[
-    bool,
-    typer.Option("--recount-changed", help="In a run directory made before files were changed: count these again."),
-]
-TokenizerEngineOption = Annotated[
-    EngineName,
-    typer.Option(
-        "--tokenizer-engine",
-        metavar="ENGINE",
-        help="What computes the ids of a tokenizer.json: auto (the fastest exact way), reference (tokenizers itself), "
-        "nanotoken, gigatoken, fastokens or chunks.",
     ),
 ]
 JsonOption = Annotated[
@@ -207,13 +96,6 @@ MetricOption = Annotated[
         "total-variation.",
     ),
 ]
-
-
-def min_length(least: int | None, n_positions: int, *, full: bool) -> int | None:
-    """What --min-length and --full-length ask for together."""
-    if full and least is not None:
-        raise CountsError("got both --min-length and --full-length: expected one of them")
-    return n_positions if full else least
 
 
 def takes(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:

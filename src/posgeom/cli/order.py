@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from posgeom.cli import options as o
 from posgeom.cli.console import stdout_console
 from posgeom.cli.inspect import ModelArgument
 from posgeom.messages import printable, shown
@@ -36,7 +37,7 @@ def command(
     n_tokens: Annotated[int, typer.Option("-n", "--n-tokens", metavar="N", help="Length of the sequence.")] = 32,
     permutations: Annotated[int, typer.Option("--permutations", metavar="K", help="Random permutations.")] = 16,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of tokens and permutations.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")] = False,
+    as_json: o.JsonOption = False,
 ) -> None:
     """Run a model on permuted tokens: the gap max |f(xP) - P f(x)|, with its encoding, without, and shuffled."""
     result = order_sensitivity(model, text=text, n_tokens=n_tokens, n_permutations=permutations, seed=seed)

@@ -29,7 +29,7 @@ def command(
         Path,
         typer.Argument(
             metavar="RUN_DIR",
-            help="Directory that `posgeom analyze --out` or `posgeom layers --out` wrote.",
+            help="Directory that `posgeom analyze`, `layers` or `train` wrote.",
             show_default=False,
         ),
     ],

@@ -26,7 +26,7 @@ RunsArgument = Annotated[
     list[Path],
     typer.Argument(
         metavar="RUN_DIR...",
-        help="Directories that `posgeom analyze --out` or `posgeom layers --out` wrote.",
+        help="Directories that `posgeom analyze`, `layers` or `train` wrote.",
         show_default=False,
     ),
 ]

@@ -113,8 +113,17 @@ def decompressed(file: ByteLayer, codec: str, name: str) -> ByteLayer:
         raise CorpusError(f"{name}: an empty file: expected {codec} data; fetch the file again")
     return ByteLayer(
         _DECOMPRESSORS[codec](io.BufferedReader(file)),  # gzip takes a short read for the end of the file
-        lambda error: (
-            f"{name}: truncated or corrupt {codec} data ({one_line(error)}): expected a complete file;"
-            " fetch it again, or rename it if it is not compressed"
-        ),
+        lambda error: _failure(error, codec, name),
+    )
+
+
+def _failure(error: Exception, codec: str, name: str) -> str:
+    if codec == "zstd" and "too much memory" in str(error):
+        return (
+            f"{name}: a zstd frame with a window above 2^27 bytes (zstd --long): expected a shorter one; decompress it"
+            " with zstd -d --long=31, and pipe it in or write it again without --long"
+        )
+    return (
+        f"{name}: truncated or corrupt {codec} data ({one_line(error)}): expected a complete file;"
+        " fetch it again, or rename it if it is not compressed"
     )

@@ -19,7 +19,9 @@ class DocumentBatch:
     """Consecutive documents of one source, empty ones included, and the values that decide folds if a column does.
 
     `first_row` is the 1-based place of the first: the row of a Parquet file, the line of any other. `column` is the
-    name of the text column, or its 1-based number without a header; None for formats without columns.
+    name of the text column, or its 1-based number without a header; None for formats without columns. `format` is
+    what the source was read as, None for documents in memory and datasets, and `notes` say what a reader of the counts
+    should know of that.
     """
 
     documents: Texts
@@ -27,6 +29,8 @@ class DocumentBatch:
     source: str
     first_row: int
     column: str | None = None
+    format: str | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def texts(self) -> list[str]:

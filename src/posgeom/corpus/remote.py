@@ -18,6 +18,8 @@ from posgeom.messages import shown
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
+NOT_DATA = (".", "_")
+"""How names in a directory begin that are no data: hidden ones, and what Spark and Hadoop leave beside theirs."""
 _BLOCK_BYTES = 4 * 1024 * 1024
 _CACHED_BLOCKS = 8
 _TRIES = 2
@@ -194,12 +196,14 @@ class RemoteStream(io.RawIOBase):
 def _matches(filesystem: Any, pattern: str, spec: str) -> list[ListedFile]:
     hidden_too = re.search(r"(^|/)\.", pattern) is not None
     infos = filesystem.glob(pattern, detail=True)
-    return _listed(filesystem, [info for path, info in infos.items() if hidden_too or not _is_hidden(path)], spec)
+    return _listed(filesystem, [info for path, info in infos.items() if hidden_too or not _has_part(path, ".")], spec)
 
 
 def _tree(filesystem: Any, root: str, spec: str) -> list[ListedFile]:
     infos = filesystem.find(root, detail=True)
-    return _listed(filesystem, [i for path, i in infos.items() if not _is_hidden(path.removeprefix(root))], spec)
+    return _listed(
+        filesystem, [i for path, i in infos.items() if not _has_part(path.removeprefix(root), NOT_DATA)], spec
+    )
 
 
 def _listed(filesystem: Any, infos: list[dict[str, Any]], spec: str) -> list[ListedFile]:
@@ -217,8 +221,8 @@ def _listed_file(filesystem: Any, info: dict[str, Any], spec: str, name: str, pa
     return ListedFile(name, RemoteFile(spec, path), None if size is None else int(size), _url(filesystem, path, spec))
 
 
-def _is_hidden(path: str) -> bool:
-    return any(part.startswith(".") for part in path.split("/"))
+def _has_part(path: str, start: str | tuple[str, ...]) -> bool:
+    return any(part.startswith(start) for part in path.split("/"))
 
 
 def _name(filesystem: Any, path: str, spec: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath, PurePosixPath
 
 from posgeom.corpus.datasets import PREFIX, DatasetName, parse_dataset, saved_shards
 from posgeom.corpus.file_parts import FilePart
-from posgeom.corpus.remote import ListedFile, RemoteFile, find_remote, read_small
+from posgeom.corpus.remote import NOT_DATA, ListedFile, RemoteFile, find_remote, read_small
 from posgeom.corpus.urls import is_url, local_path, public_name, scheme_of
 from posgeom.errors import CorpusError
 from posgeom.messages import shown
@@ -34,8 +34,19 @@ FORMAT_BY_SUFFIX: dict[str, Format] = {
     ".ffn": "fasta",
     ".fna": "fasta",
     ".faa": "fasta",
+    ".afa": "fasta",
+    ".a2m": "a2m",
+    ".a3m": "a2m",
+    ".fastq": "fastq",
+    ".fq": "fastq",
+    ".sto": "stockholm",
+    ".stk": "stockholm",
+    ".stockholm": "stockholm",
+    ".aln": "clustal",
+    ".clustal": "clustal",
+    ".conllu": "conllu",
 }
-"""The format a file name's extension stands for."""
+"""The format a file name's extension stands for, where the first bytes do not tell another."""
 
 CODEC_BY_SUFFIX = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 """The compression a file name's last extension stands for."""
@@ -98,8 +109,9 @@ def resolve_sources(specs: Sequence[str | Path], options: ReadOptions) -> list[S
 
     A file reached twice (overlapping globs, a link) is read once, because a repeated document is no new
     evidence about the corpus. A glob yields files only, never directories. A directory is searched
-    recursively, hidden entries left out, for files with a known extension, or for all files when
-    `options.format` is given; one that ``save_to_disk`` of Hugging Face's datasets wrote is its Arrow files.
+    recursively for files with a known extension, or for all files when `options.format` is given, names that start
+    with a dot or an underscore left out; one that ``save_to_disk`` of Hugging Face's datasets wrote is its Arrow
+    files.
     """
     if isinstance(specs, str | Path):
         specs = [specs]
@@ -236,7 +248,9 @@ def _no_data(directory: str, options: ReadOptions) -> CorpusError:
             f" {' '.join(sorted(_DIRECTORY_SUFFIXES))}, also with {' '.join(CODEC_BY_SUFFIX)};"
             " name the files, or give --format to take every file"
         )
-    return CorpusError(f"{shown(directory)}: no file in this directory: expected one that is not hidden")
+    return CorpusError(
+        f"{shown(directory)}: no file in this directory: expected one whose name does not start with . or _"
+    )
 
 
 def _hint(name: str) -> str:
@@ -254,8 +268,8 @@ def _walk(directory: str) -> list[Path]:
             directories.clear()
             continue
         seen.add(real)
-        directories[:] = sorted(name for name in directories if not name.startswith("."))
-        files += [Path(root, name) for name in names if not name.startswith(".")]
+        directories[:] = sorted(name for name in directories if not name.startswith(NOT_DATA))
+        files += [Path(root, name) for name in names if not name.startswith(NOT_DATA)]
     return files
 
 

@@ -1,5 +1,6 @@
 """Open a source as bytes: decompressed, with a look ahead, split at line feeds only, decoded by policy."""
 
+import codecs
 import io
 import sys
 from collections.abc import Iterator
@@ -18,8 +19,9 @@ from posgeom.errors import CorpusError
 from posgeom.messages import one_line, shown
 from posgeom.options import ReadOptions
 
-_HEAD_BYTES = 64 * 1024
-_BUFFER_BYTES = 1024 * 1024
+HEAD_BYTES = 64 * 1024
+"""How far the look ahead sees."""
+PIECE_BYTES = 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
 _WIDE_BOMS = {  # the longer ones first: UTF-32-LE starts like UTF-16-LE
     b"\xff\xfe\x00\x00": "UTF-32",
@@ -33,7 +35,8 @@ class Stream:
     """The decompressed bytes of one source.
 
     `head` are the first ones, at most 64 KiB, without a byte-order mark, and empty for a part inside the file;
-    `position` is how many stand before the next line that `lines` gives.
+    `position` is how many stand before the next line that `lines` gives, and `notes` are what a reader of the counts
+    should know of how the source was read.
     """
 
     def __init__(self, source: Source, codec: str | None, file_layer: ByteLayer, data_layer: ByteLayer) -> None:
@@ -42,9 +45,10 @@ class Stream:
         self._file_layer = file_layer
         self._reported = 0
         self.position = 0
-        self._raw_head = b"" if source.part and source.part.is_inner else data_layer.peek(_HEAD_BYTES)
+        self.notes: dict[str, None] = {}
+        self._raw_head = b"" if source.part and source.part.is_inner else data_layer.peek(HEAD_BYTES)
         self.head = self._raw_head.removeprefix(_BOM)
-        self._reader = io.BufferedReader(data_layer, _BUFFER_BYTES)
+        self._reader = io.BufferedReader(data_layer, PIECE_BYTES)
 
     @property
     def consumed(self) -> int:
@@ -54,6 +58,10 @@ class Stream:
     def report_consumed(self, n_bytes: int) -> None:
         """Tell how many bytes of the file a reader that opens it by itself has used so far."""
         self._reported = n_bytes
+
+    def note(self, note: str) -> None:
+        """Keep a sentence that goes with the counts, once; it names no file, so that many files give one note."""
+        self.notes[note] = None
 
     def lines(self, *, keep_ends: bool = False) -> Iterator[tuple[int, bytes]]:
         r"""Iterate over 1-based numbers and lines, split at ``\n`` only; of a part, the lines that start in it.
@@ -88,7 +96,7 @@ class Stream:
         """Read everything, without a byte-order mark, as the bytes of one document."""
         self._start_text()
         content = bytearray()
-        while chunk := self._reader.read(_BUFFER_BYTES):
+        while chunk := self._reader.read(PIECE_BYTES):
             if b"\0" in chunk:
                 raise looks_binary(shown(self.source.name))
             content += chunk
@@ -96,9 +104,26 @@ class Stream:
                 raise too_long(self.source.name, 1, "document")
         return bytes(content)
 
+    def text(self, options: ReadOptions) -> Iterator[str]:
+        """Iterate over all of it as text, in pieces that may end anywhere."""
+        decoder = codecs.getincrementaldecoder("utf-8")(options.utf8_errors)
+        position = self._start_text()
+        while True:
+            chunk = self._reader.read(PIECE_BYTES)
+            if b"\0" in chunk:
+                raise looks_binary(shown(self.source.name))
+            try:
+                yield decoder.decode(chunk, final=not chunk)
+            except UnicodeDecodeError as error:
+                place = position - len(decoder.getstate()[0]) + error.start
+                raise _not_utf8(f"{shown(self.source.name)}", error, place) from None
+            if not chunk:
+                return
+            position += len(chunk)
+
     def chunks(self, n_bytes: int) -> Iterator[bytes]:
         """Iterate over the first `n_bytes`, or all there are, in pieces, whatever they hold."""
-        while n_bytes > 0 and (chunk := self._reader.read(min(n_bytes, _BUFFER_BYTES))):
+        while n_bytes > 0 and (chunk := self._reader.read(min(n_bytes, PIECE_BYTES))):
             n_bytes -= len(chunk)
             yield chunk
 
@@ -116,7 +141,7 @@ class Stream:
     def _skip_partial_line(self, part: FilePart) -> None:
         """Leave the line that starts before the part to the part before."""
         self.position = part.start - 1  # where `open_stream` began: a line may start at the part's first byte
-        while self.position < part.stop and (piece := self._reader.readline(_BUFFER_BYTES)):
+        while self.position < part.stop and (piece := self._reader.readline(PIECE_BYTES)):
             self.position += len(piece)
             if piece.endswith(b"\n"):
                 return
@@ -146,11 +171,15 @@ def decode_utf8(raw: bytes, options: ReadOptions, source: Source, row: int, unit
     try:
         return raw.decode("utf-8", options.utf8_errors)
     except UnicodeDecodeError as error:
-        raise CorpusError(
-            f"{located(source.name, row, unit)}: invalid UTF-8 at byte offset {error.start}"
-            f" (0x{raw[error.start]:02x}, {error.reason}): expected UTF-8;"
-            " convert the file, or put U+FFFD with --utf8-errors replace"
-        ) from None
+        raise _not_utf8(located(source.name, row, unit), error, error.start) from None
+
+
+def _not_utf8(place: str, error: UnicodeDecodeError, offset: int) -> CorpusError:
+    return CorpusError(
+        f"{place}: invalid UTF-8 at byte offset {offset}"
+        f" (0x{error.object[error.start]:02x}, {error.reason}): expected UTF-8;"
+        " convert the file, or put U+FFFD with --utf8-errors replace"
+    )
 
 
 def open_file(source: Source, *, seekable: bool = False) -> BinaryIO:

@@ -48,8 +48,9 @@ class Texts(Sequence[str]):
         """Documents of an Arrow array of checked UTF-8, not copied one by one; a null is an empty document."""
         validity, offsets_buffer, data_buffer = array.buffers()
         wide = str(array.type).startswith("large_")
-        stored = np.frombuffer(offsets_buffer or b"\0" * 8, np.int64 if wide else np.int32)
-        offsets: NDArray[np.int64] = stored[array.offset : array.offset + len(array) + 1].astype(np.int64)
+        n_stored = array.offset + len(array) + 1  # the buffer may be longer, by any number of bytes
+        stored = np.frombuffer(offsets_buffer or b"\0" * 8, np.int64 if wide else np.int32, n_stored)
+        offsets: NDArray[np.int64] = stored[array.offset :].astype(np.int64)
         first, last = int(offsets[0]), int(offsets[-1])
         data = b"" if data_buffer is None else data_buffer[first:last].to_pybytes()
         starts, ends = offsets[:-1] - first, offsets[1:] - first

@@ -2,23 +2,26 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Literal, Unpack, cast, get_args
 
 from posgeom.corpus.documents import DocumentBatch
-from posgeom.corpus.reading import sniff_format
+from posgeom.corpus.reading import read_sources
+from posgeom.corpus.sniffing import sniff_format
 from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources, total_bytes
 from posgeom.corpus.streams import open_stream
 from posgeom.corpus.texts import Texts
 from posgeom.corpus.urls import public_name
+from posgeom.counts.context_length import LONGEST, choose_context_length
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.counts.tallying import CountSettings, count_batches, count_sources
+from posgeom.counts.tallying import CountSettings, count_batches
 from posgeom.errors import CorpusError, CountsError
 from posgeom.keywords import takes
 from posgeom.messages import shown
 from posgeom.options import (
     FOLD_BY,
+    SEQUENCES,
     ClusterOptions,
     CountOptions,
     Engine,
@@ -30,6 +33,8 @@ from posgeom.progress import ProgressHook, silent
 from posgeom.tokenize.engines.base import EngineError
 from posgeom.tokenize.tokenizer_files import TokenizerSpec, load_tokenizer
 from posgeom.tokenize.tokenizers import Tokenizer
+
+_IN_MEMORY = "documents in memory, such as one column of a table, go to count_texts"
 
 
 @takes(CountOptions)
@@ -51,7 +56,7 @@ def count(
         Files, globs, directories, URLs that fsspec knows (``s3://bucket/part-*.jsonl.gz``), Hugging Face datasets
         (``hf:NAME[:config][:split]``), or ``"-"`` for standard input.
     tokenizer : str, Path, Tokenizer or object, optional
-        See `load_tokenizer`. By default ``"chars"`` for FASTA files and ``"whitespace"`` for all else.
+        See `load_tokenizer`. By default ``"chars"`` for sequences (FASTA, FASTQ, alignments), else ``"whitespace"``.
     progress : callable
         Called as ``progress("counting", bytes_read, total_bytes)``.
 
@@ -79,30 +84,75 @@ def count(
         column=read.column if chosen["column"] is None else str(chosen["column"]),
         fold_by=read.fold_by if chosen["fold_by"] is None else str(chosen["fold_by"]),
     )
-    specs = [corpus] if isinstance(corpus, str | Path) else list(corpus)
+    specs = _names(corpus)
     sources = resolve_sources(specs, read)
-    spec = _default_tokenizer(sources, read) if tokenizer is None else tokenizer
-    loaded = load_tokenizer(spec, chosen["tokenizer_engine"])
-    settings = _settings(options, read.grouped_by)
-    names = [public_name(str(s)) for s in specs]
-    if cluster["engine"] == "dask":
-        from posgeom.counts.cluster.engine import count_on_cluster  # needs an extra
-
-        return named(count_on_cluster(sources, read, loaded, settings, cluster=cluster, progress=progress), names)
     total = total_bytes(sources)
 
     def report(done: int) -> None:
         progress("counting", done, total)
 
+    first, opened = None, list[Iterator[DocumentBatch]]()
+    if tokenizer is None and any(source.is_pipe or source.path is None for source in sources):
+        batches = read_sources(sources, read, on_progress=report)  # not twice where that costs, or cannot be
+        first = next(batches, None)
+        opened = [chain([] if first is None else [first], batches)]
+    spec = _default_tokenizer(sources, read, first) if tokenizer is None else tokenizer
+    loaded = load_tokenizer(spec, chosen["tokenizer_engine"])
+    names = [public_name(str(s)) for s in specs]
+    if cluster["engine"] == "dask":
+        from posgeom.counts.cluster.engine import count_on_cluster  # needs an extra
+
+        settings, notes, _ = _settled(read_sources(sources, read), loaded, options, read.grouped_by)
+        counts = count_on_cluster(sources, read, loaded, settings, cluster=cluster, progress=progress)
+        return named(counts.with_notes(notes), names)
+
     def counted(tokenizer: Tokenizer) -> PositionCounts:
-        return count_sources(sources, read, tokenizer, settings, on_progress=report)
+        batches = opened.pop() if opened else read_sources(sources, read, on_progress=report)
+        return _counted(batches, tokenizer, options, read.grouped_by)
 
     return named(_restarting(counted, loaded, can_restart=not any(source.is_pipe for source in sources)), names)
 
 
-def _settings(options: TextOptions, grouped_by: str | None) -> CountSettings:
-    """What the counting loop needs of the options."""
-    chosen = with_defaults(options, TextOptions)
+def _names(corpus: object) -> list[str | Path]:
+    """What names a corpus; documents and tables in memory are refused, whose items are no names."""
+    names = [corpus] if isinstance(corpus, str | Path) else corpus
+    if _is_table(names) or not isinstance(names, Iterable) or isinstance(names, bytes):
+        raise CorpusError(f"corpus is a {type(corpus).__name__}: expected names of files; {_IN_MEMORY}")
+    listed = list(names)
+    for name in listed:
+        if not isinstance(name, str | Path):
+            raise CorpusError(f"corpus holds a {type(name).__name__}: expected names of files; {_IN_MEMORY}")
+    return listed
+
+
+def _is_table(value: object) -> bool:
+    """Whether iterating gives names of columns or splits, or rows, and no documents."""
+    return isinstance(value, Mapping) or hasattr(value, "columns") or hasattr(value, "column_names")
+
+
+def _counted(
+    batches: Iterator[DocumentBatch], tokenizer: Tokenizer, options: TextOptions, grouped_by: str | None
+) -> PositionCounts:
+    settings, notes, batches = _settled(batches, tokenizer, options, grouped_by)
+    return count_batches(batches, tokenizer, settings).with_notes(notes)
+
+
+def _settled(
+    batches: Iterator[DocumentBatch], tokenizer: Tokenizer, options: TextOptions, grouped_by: str | None
+) -> tuple[CountSettings, tuple[str, ...], Iterator[DocumentBatch]]:
+    """What the counting loop needs, with n from the first documents where nobody says it, and all batches."""
+    n = options.get("n_positions")
+    at_least = options.get("min_length") or 0
+    settings = _settings(options, grouped_by, max(LONGEST, at_least) if n is None else n)
+    settings.check(tokenizer)  # before anything is read
+    if n is not None:
+        return settings, (), batches
+    n, notes, batches = choose_context_length(batches, tokenizer)
+    return _settings(options, grouped_by, max(n, at_least)), notes if n >= at_least else (), batches
+
+
+def _settings(options: TextOptions, grouped_by: str | None, n_positions: int) -> CountSettings:
+    chosen = with_defaults(options, TextOptions) | {"n_positions": n_positions}
     del chosen["tokenizer_engine"]
     if chosen.pop("full_length"):
         if chosen["min_length"] is not None:
@@ -151,18 +201,18 @@ def named(counts: PositionCounts, sources: Sequence[str]) -> PositionCounts:
     return counts.with_sources(sources)
 
 
-def _default_tokenizer(sources: Sequence[Source], options: ReadOptions) -> str:
-    formats = {_format(s) if options.format == "auto" else options.format for s in sources}
-    return "chars" if formats == {"fasta"} else "whitespace"
+def _default_tokenizer(sources: Sequence[Source], options: ReadOptions, first: DocumentBatch | None) -> str:
+    known = {} if first is None else {first.source: first.format}
+    formats = {known.get(s.name, _format(s)) if options.format == "auto" else options.format for s in sources}
+    return "chars" if formats <= SEQUENCES else "whitespace"
 
 
 def _format(source: Source) -> str | None:
     """What a source is read as, by its name, or by the first bytes of a regular file, which can be opened twice."""
-    known = FORMAT_BY_SUFFIX.get(source.suffix)
-    if known is None and source.path is not None and source.path.is_file():
+    if source.path is not None and source.path.is_file():
         with open_stream(source) as stream:
             return sniff_format(stream)
-    return known
+    return FORMAT_BY_SUFFIX.get(source.suffix)
 
 
 @takes(TextOptions)
@@ -207,21 +257,22 @@ def count_texts(
     """
     if isinstance(texts, str):
         raise CorpusError("texts is one string, expected an iterable of documents; use count(...) for a file name")
-    if isinstance(texts, Mapping) or hasattr(texts, "columns"):
-        # Iterating over these gives names, not documents.
-        raise CorpusError(
-            f"texts is a {type(texts).__name__}: expected an iterable of documents; pass one column of it"
-        )
+    for name, value in (("texts", texts), ("groups", groups)):
+        if _is_table(value) or not isinstance(value, Iterable | None) or isinstance(value, str):
+            raise CorpusError(
+                f"{name} is a {type(value).__name__}: expected an iterable of strings; pass one column, or one split"
+            )
+    if texts is None:
+        raise CorpusError("texts is None: expected an iterable of documents")
     if batch_size < 1:
         raise CorpusError(f"batch size {batch_size}: expected at least 1")
     if fold_by not in FOLD_BY or (groups is not None and fold_by != "text"):
         raise CorpusError(f"fold_by {fold_by!r}: expected text or row, or groups alone, which decide folds too")
     grouped_by = ReadOptions(fold_by=fold_by).grouped_by if groups is None else "groups"
-    settings = _settings(options, grouped_by)
     engine = with_defaults(options, TextOptions)["tokenizer_engine"]
 
     def counted(tokenizer: Tokenizer) -> PositionCounts:
-        return count_batches(_batched(texts, groups, batch_size, source), tokenizer, settings)
+        return _counted(_batched(texts, groups, batch_size, source), tokenizer, options, grouped_by)
 
     can_restart = isinstance(texts, Sequence) and (groups is None or isinstance(groups, Sequence))
     return named(_restarting(counted, load_tokenizer(tokenizer, engine), can_restart=can_restart), [source])

@@ -5,7 +5,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.texts import Texts, digests_of
+from posgeom.errors import CorpusError
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """The step of SplitMix64, whose output function is `mixed`."""
@@ -41,3 +43,29 @@ def mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def folds_of(digests: NDArray[np.uint64], n_folds: int) -> NDArray[np.int64]:
     """Fold of each document, from the digest of what decides it: order, partitions and workers have no part in it."""
     return (digests % np.uint64(n_folds)).astype(np.int64)
+
+
+def document_digests(
+    batch: DocumentBatch, grouped_by: str | None, n_before: int
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Digest of each document's text, and of what decides its fold."""
+    try:
+        digests = text_digests(batch.documents)
+        if grouped_by == "row":
+            return digests, row_digests(n_before, digests.size)
+        return digests, digests if batch.groups is None else group_digests(batch.groups)
+    except (UnicodeEncodeError, AttributeError):
+        texts = batch.texts
+        for row, (text, group) in enumerate(zip(texts, batch.groups or texts, strict=True), batch.first_row):
+            _check_text(text, batch.source, row)
+            _check_text(group, batch.source, row)
+        raise
+
+
+def _check_text(text: object, source: str, row: int) -> None:
+    if not isinstance(text, str):
+        raise CorpusError(f"{source!r}, row {row}: got {type(text).__name__}, expected text")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise CorpusError(f"{source!r}, row {row}: lone surrogate, which is not valid Unicode text") from None

@@ -50,6 +50,8 @@ class PositionCounts(TokenCounts):
         What computed the token ids, for tokenizers that leave a choice.
     engine_notes : tuple of str
         What went wrong with a faster engine; its counts were thrown away.
+    reading_notes : tuple of str
+        What there is to know of how the sources were read.
     null : tuple of PositionCounts
         Counts of null corpora: the same documents, the tokens of each moved over its own positions.
     null_seed : int or None
@@ -60,6 +62,8 @@ class PositionCounts(TokenCounts):
         Positions that a sequence had to take, special tokens included, to be counted; None where all were.
     short_documents : int
         Documents that were left out for that.
+    cut_documents : int or None
+        Documents counted whose sequence is longer than `n_positions`; None where that is not known.
     shingles : Shingles or None
         A sample of runs of tokens, which tells whether folds share text; None where it was not taken.
     copies : KeySample or None
@@ -76,11 +80,13 @@ class PositionCounts(TokenCounts):
     grouped_by: str | None = None
     engines: tuple[str, ...] = ()
     engine_notes: tuple[str, ...] = ()
+    reading_notes: tuple[str, ...] = ()
     null: tuple[PositionCounts, ...] = ()
     null_seed: int | None = None
     null_kind: NullKind | None = None
     min_length: int | None = None
     short_documents: int = 0
+    cut_documents: int | None = None
     shingles: Shingles | None = None
     copies: KeySample | None = None
     fold_values: KeySample | None = None
@@ -193,6 +199,19 @@ class PositionCounts(TokenCounts):
         null = tuple(part._relabelled(sources=tuple(sources)) for part in self.null)
         return self._relabelled(sources=tuple(sources), null=null)
 
+    def with_notes(self, notes: Sequence[str]) -> PositionCounts:
+        """These counts with more to know of how the sources were read.
+
+        Parameters
+        ----------
+        notes : sequence of str
+
+        Returns
+        -------
+        PositionCounts
+        """
+        return self._relabelled(reading_notes=(*notes, *self.reading_notes)) if notes else self
+
     def _relabelled(self, **fields: object) -> PositionCounts:
         """A copy in which this is other, and not checked again."""
         other = copy.copy(self)
@@ -264,8 +283,10 @@ class PositionCounts(TokenCounts):
             columns=tuple(dict.fromkeys(c for p in parts for c in p.columns)),
             engines=tuple(dict.fromkeys(e for p in parts for e in p.engines)),
             engine_notes=tuple(dict.fromkeys(e for p in parts for e in p.engine_notes)),
+            reading_notes=tuple(dict.fromkeys(e for p in parts for e in p.reading_notes)),
             null=tuple(first.merge(*rest) for first, *rest in zip(*(p.null for p in parts), strict=True)),
             short_documents=sum(p.short_documents for p in parts),
+            cut_documents=_total([p.cut_documents for p in parts]),
             shingles=sum_of_samples([p.shingles for p in parts]),
             copies=sum_of_samples([p.copies for p in parts]),
             fold_values=sum_of_samples([p.fold_values for p in parts]),
@@ -297,3 +318,8 @@ class PositionCounts(TokenCounts):
             "kind of the null replicates": self.null_kind if self.null else None,
             "seed of the null replicates": self.null_seed,
         }
+
+
+def _total(numbers: Sequence[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(numbers) else None

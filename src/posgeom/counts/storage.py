@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION, _BEFORE = 5, 4
 """Files of other schemas are not read: their documents may be in other folds, and adding them up would mix these."""
+_NEWER: dict[str, Any] = {"reading_notes": [], "cut_documents": None}
+"""What the first files of this schema lack."""
 _COLUMNS = ("fold", "position", "token", "count")
 
 
@@ -58,11 +60,13 @@ def write_counts_to(stream: BinaryIO, counts: PositionCounts, metadata: Mapping[
         "grouped_by": counts.grouped_by,
         "engines": list(counts.engines),
         "engine_notes": list(counts.engine_notes),
+        "reading_notes": list(counts.reading_notes),
         "null_replicates": len(counts.null),
         "null_seed": counts.null_seed,
         "null_kind": counts.null_kind if counts.null else None,
         "min_length": counts.min_length,
         "short_documents": counts.short_documents,
+        "cut_documents": counts.cut_documents,
         "bins": None if counts.bins is None else asdict(counts.bins),
         "shingles": _sample_header(counts.shingles),
         "copies": _sample_header(counts.copies),
@@ -123,7 +127,7 @@ def read_counts_from(stream: BinaryIO, name: str) -> tuple[PositionCounts, dict[
     if stored is None:
         raise CountsError(f"{name} holds no position counts: expected a file that `posgeom count` wrote")
     try:
-        header = json.loads(stored)
+        header = _NEWER | json.loads(stored)
         version = _field(header, "schema_version", int)
         if version == _BEFORE:
             header = _updated(header)
@@ -182,8 +186,10 @@ def _from_table(table: "pa.Table", header: dict[str, Any]) -> PositionCounts:
         grouped_by=_field(header, "grouped_by", str | None),
         engines=tuple(_list(header, "engines", str)),
         engine_notes=tuple(_list(header, "engine_notes", str)),
+        reading_notes=tuple(_list(header, "reading_notes", str)),
         min_length=_field(header, "min_length", int | None),
         short_documents=_field(header, "short_documents", int),
+        cut_documents=_field(header, "cut_documents", int | None),
         bins=_bins(_field(header, "bins", dict | None)),
         shingles=_shingles(_field(header, "shingles", dict | None)),
         copies=_key_sample(_field(header, "copies", dict | None)),

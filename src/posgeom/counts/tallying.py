@@ -13,18 +13,19 @@ from numpy.typing import NDArray
 from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import Source
+from posgeom.corpus.texts import Texts
 from posgeom.counts.accumulator import Accumulator, Keys, key_type
 from posgeom.counts.count_entries import CountEntries, sum_count_entries
-from posgeom.counts.folds import folds_of, group_digests, mixed, row_digests, text_digests
+from posgeom.counts.folds import document_digests, folds_of, mixed
 from posgeom.counts.key_sample import KeySample, sample_keys
 from posgeom.counts.null_corpora import null_tokens
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.shingles import Shingles, no_shingles, sample_shingles, shingle_length
-from posgeom.errors import CorpusError, CountsError
+from posgeom.errors import CountsError, TokenizerError
 from posgeom.messages import shown
 from posgeom.options import NullKind, ReadOptions
-from posgeom.tokenize.engines.base import EngineError
-from posgeom.tokenize.tokenizers import TokenBatch, Tokenizer
+from posgeom.tokenize.engines.base import DocumentError, EngineError
+from posgeom.tokenize.tokenizers import Tokenizer, sequence_sizes
 
 MAX_FOLDS = 1000
 MAX_NULL_REPLICATES = 1000
@@ -98,6 +99,8 @@ class _Tally:
     copies: KeySample
     fold_values: KeySample
     column: str | None
+    notes: tuple[str, ...]
+    cut_documents: int | None
 
 
 def count_sources(
@@ -124,15 +127,17 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
     accumulators = [Accumulator(n_keys, capacity) for _ in range(n_corpora)]
     documents = np.zeros(settings.n_folds, np.int64)
     empty_documents = short_documents = 0
+    cut_documents: int | None = 0
     shingles = no_shingles(shingle_length(tokenizer.identity))
     copies = fold_values = sample_keys(np.empty(0, np.uint64))
     columns: dict[str, None] = {}
+    notes: dict[str, None] = {}
 
     def hashed() -> Iterator[_Work]:
         n_before = 0
         for batch in batches:
             # Here and not in the threads: hashing short texts holds the interpreter's lock, they would fight over it.
-            digests, deciding = _digests(batch, settings.grouped_by, n_before)
+            digests, deciding = document_digests(batch, settings.grouped_by, n_before)
             yield _Work(batch, digests, deciding, folds_of(deciding, settings.n_folds), n_before == 0)
             n_before += digests.size
 
@@ -147,10 +152,13 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
         documents += part.documents
         empty_documents += part.empty_documents
         short_documents += part.short_documents
+        if cut_documents is not None:
+            cut_documents = None if part.cut_documents is None else cut_documents + part.cut_documents
         shingles = shingles.merge(part.shingles)
         copies, fold_values = copies.merge(part.copies), fold_values.merge(part.fold_values)
         if part.column is not None:
             columns[part.column] = None
+        notes |= dict.fromkeys(part.notes)
     with ThreadPoolExecutor(min(n_workers, n_corpora)) as pool:  # sorting, in compiled code, goes on side by side
         counts, *null = pool.map(lambda accumulator: _entries(accumulator, tokenizer, settings), accumulators)
     words, vocabulary = tokenizer.vocabulary(), None
@@ -165,11 +173,13 @@ def count_batches(batches: Iterator[DocumentBatch], tokenizer: Tokenizer, settin
         empty_documents=empty_documents,
         vocabulary=vocabulary,
         columns=tuple(columns),
+        reading_notes=tuple(notes),
         grouped_by=settings.grouped_by,
         engines=() if tokenizer.engine is None else (tokenizer.engine,),
         engine_notes=() if tokenizer.engine_note is None else (tokenizer.engine_note,),
         min_length=settings.min_length,
         short_documents=short_documents,
+        cut_documents=cut_documents,
         shingles=shingles,
         copies=copies,
         fold_values=None if settings.grouped_by in (None, "row") else fold_values,
@@ -198,11 +208,15 @@ def _tally(
         if work.is_first:
             chosen[:_CHECKED_AT_FIRST] = True
         tokenizer.check(texts, n, tokens, np.flatnonzero(chosen))
-    except EngineError as error:
-        place = "" if error.document is None else f" on {shown(batch.source)}, row {batch.first_row + error.document}"
-        raise EngineError(f"{error}{place}") from None
+    except DocumentError as error:
+        document = error.document if isinstance(error, EngineError) else _failing(texts, tokenizer, n)
+        place = "" if document is None else f" on {shown(batch.source)}, row {batch.first_row + document}"
+        if isinstance(error, EngineError):
+            raise EngineError(f"{error}{place}") from None
+        name = shown(tokenizer.identity.name)
+        raise TokenizerError(f"tokenizer {name} fails{place}: {error}; mend the document, or use another") from None
     if settings.min_length is not None:
-        is_long = _sizes(tokens, tokenizer) >= settings.min_length
+        is_long = sequence_sizes(tokens, tokenizer) >= settings.min_length
         tokens, digests, deciding, folds = (
             tokens.only(is_long),
             digests[is_long],
@@ -241,40 +255,19 @@ def _tally(
         copies=sample_keys(texts_in_values, bounds[0]),
         fold_values=sample_keys(deciding[is_full] if is_value else deciding[:0], bounds[1]),
         column=batch.column,
+        notes=batch.notes,
+        cut_documents=None if tokens.cut is None else int(tokens.cut.sum()),
     )
 
 
-def _sizes(tokens: TokenBatch, tokenizer: Tokenizer) -> NDArray[np.int64]:
-    """Positions that each sequence takes, special tokens included, up to n."""
-    if tokens.sizes is not None:
-        return tokens.sizes
-    return tokens.lengths + tokenizer.identity.n_special_tokens
-
-
-def _digests(
-    batch: DocumentBatch, grouped_by: str | None, n_before: int
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Digest of each document's text, and of what decides its fold."""
-    try:
-        digests = text_digests(batch.documents)
-        if grouped_by == "row":
-            return digests, row_digests(n_before, digests.size)
-        return digests, digests if batch.groups is None else group_digests(batch.groups)
-    except (UnicodeEncodeError, AttributeError):
-        texts = batch.texts
-        for row, (text, group) in enumerate(zip(texts, batch.groups or texts, strict=True), batch.first_row):
-            _check_text(text, batch.source, row)
-            _check_text(group, batch.source, row)
-        raise
-
-
-def _check_text(text: object, source: str, row: int) -> None:
-    if not isinstance(text, str):
-        raise CorpusError(f"{source!r}, row {row}: got {type(text).__name__}, expected text")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise CorpusError(f"{source!r}, row {row}: lone surrogate, which is not valid Unicode text") from None
+def _failing(texts: Texts, tokenizer: Tokenizer, n_positions: int) -> int | None:
+    """Number of the first document that a tokenizer fails on when it has it alone."""
+    for document in range(len(texts)):
+        try:
+            tokenizer.encode(texts.take(np.array([document])), n_positions)
+        except DocumentError:
+            return document
+    return None
 
 
 def _in_threads(function: Callable[[_Work], _Tally], batches: Iterator[_Work], workers: int) -> Iterator[_Tally]:

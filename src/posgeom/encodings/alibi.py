@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding, LagEncoding
-from posgeom.encodings.bias import Bias
+from posgeom.encodings.bias import Bias, kernel_of_drop
 from posgeom.encodings.bias_encoding import BiasEncoding
-from posgeom.encodings.checks import check_choice, check_head, check_heads, check_n_positions, check_positive
+from posgeom.encodings.checks import check_choice, check_heads, check_n_positions, check_positive, of_head
 from posgeom.encodings.documentation import documented
 from posgeom.errors import EncodingError
 
@@ -78,10 +78,7 @@ def alibi(
     check_choice("alibi form", form, ("zscore", "linear", "kernel", "mds"))
     check_n_positions("alibi", n_positions)
     check_positive("alibi scale", scale)
-    slopes = scale * alibi_slopes(heads, max_bias=max_bias)
-    check_head("alibi", head, heads)
-    if head is not None:
-        slopes = slopes[[head]]
+    slopes = of_head("alibi", scale * alibi_slopes(heads, max_bias=max_bias), head)
     bias = alibi_bias(slopes, causal=causal)
     if form == "mds":
         return BiasEncoding("alibi", n_positions, bias, "mds")
@@ -96,12 +93,7 @@ def alibi_bias(slopes: NDArray[np.float64], *, causal: bool = False) -> Bias:
     Some models add m_h j instead, whatever the query: under a causal softmax the two differ by a constant of the row
     and are equivalent, in an encoder they are not.
     """
-
-    def values(query: NDArray[np.int64], key: NDArray[np.int64]) -> NDArray[np.float64]:
-        lags = np.abs(np.asarray(query - key))
-        return -slopes.reshape(-1, *[1] * lags.ndim) * lags
-
-    return Bias(slopes.size, values, causal=causal, conditionally_positive=True)
+    return kernel_of_drop(slopes.size, lambda lags: slopes.reshape(-1, *[1] * lags.ndim) * lags, causal=causal)
 
 
 def _by_lag(n_positions: int, form: Literal["zscore", "linear", "kernel"], slopes: NDArray[np.float64]) -> LagEncoding:

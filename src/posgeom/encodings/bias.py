@@ -11,6 +11,8 @@ from posgeom.errors import EncodingError
 from posgeom.estimation.distance_matrix import check_matrix_fits
 
 Positions = NDArray[np.int64]
+Drop = Callable[[Positions], NDArray[np.float64]]
+"""From lags, shape (m,), to b(0) - b(lag), shape (heads, m)."""
 _BLOCK_CELLS = 1 << 20
 
 
@@ -43,7 +45,7 @@ class Bias:
     relative: bool = True
     even: bool = True
     conditionally_positive: bool = False
-    drop: Callable[[Positions], NDArray[np.float64]] | None = None
+    drop: Drop | None = None
 
     def __repr__(self) -> str:
         return f"<Bias: {self.n_heads} heads, {'causal' if self.causal else 'both directions'}>"
@@ -113,3 +115,12 @@ class Bias:
             ends = (diagonal[:, start : start + step, None] + diagonal[:, None, :]) / 2
             out[start : start + step] = reduce(ends - values)
         return (out + out.T) / 2
+
+
+def kernel_of_drop(n_heads: int, drop: Drop, *, causal: bool) -> Bias:
+    """The conditionally positive bias -drop(|i - j|)."""
+
+    def values(query: Positions, key: Positions) -> NDArray[np.float64]:
+        return -drop(np.abs(np.asarray(query - key)))
+
+    return Bias(n_heads, values, causal=causal, conditionally_positive=True, drop=drop)

@@ -48,6 +48,12 @@ def check_head(name: str, head: int | None, n_heads: int) -> None:
         raise EncodingError(f"{name} head {head}: expected 0 to {n_heads - 1}")
 
 
+def of_head(name: str, values: NDArray[np.float64], head: int | None, axis: int = 0) -> NDArray[np.float64]:
+    """The part of one head, which must be there, of what has an axis of heads; all of it where none is named."""
+    check_head(name, head, values.shape[axis])
+    return values if head is None else values.take([head], axis)
+
+
 def check_base(base: float) -> None:
     """Refuse a base whose frequencies double precision cannot hold."""
     if not 1e-100 <= base <= 1e100:

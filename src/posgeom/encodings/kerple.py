@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding
-from posgeom.encodings.bias import Bias
+from posgeom.encodings.bias import kernel_of_drop
 from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
-from posgeom.encodings.checks import check_choice, check_head, check_positive
+from posgeom.encodings.checks import check_choice, check_positive, of_head
 from posgeom.encodings.documentation import documented
 from posgeom.errors import EncodingError
 
@@ -50,16 +50,10 @@ def kerple(
             check_positive(f"kerple {option}", value)
     if kind == "power" and max(r2) > 2:
         raise EncodingError(f"kerple r2 {max(r2):g}: the power variant is a kernel up to 2 only")
-    check_head("kerple", head, n_heads)
-    chosen = slice(None) if head is None else slice(head, head + 1)
-    scale, shape = (np.broadcast_to(np.array(v, np.float64), n_heads)[chosen] for v in (r1, r2))
+    scale, shape = (of_head("kerple", np.broadcast_to(np.array(v, np.float64), n_heads), head) for v in (r1, r2))
 
     def drop(lags: NDArray[np.int64]) -> NDArray[np.float64]:
         axes = [1] * lags.ndim
         return _KINDS[kind](lags.astype(np.float64), scale.reshape(-1, *axes), shape.reshape(-1, *axes))
 
-    def values_at(query: NDArray[np.int64], key: NDArray[np.int64]) -> NDArray[np.float64]:
-        return -drop(np.abs(np.asarray(query - key)))
-
-    bias = Bias(scale.size, values_at, causal=causal, conditionally_positive=True, drop=drop)
-    return BiasEncoding("kerple", n_positions, bias, form)
+    return BiasEncoding("kerple", n_positions, kernel_of_drop(scale.size, drop, causal=causal), form)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.bias import Bias
 from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
-from posgeom.encodings.checks import as_parameters, check_choice, check_head
+from posgeom.encodings.checks import as_parameters, check_choice, of_head
 from posgeom.encodings.documentation import documented
 from posgeom.encodings.frequencies import inverse_frequencies
 from posgeom.encodings.grids import check_grid, grid_places
@@ -125,10 +125,7 @@ def swin(
     check_grid("swin", grid, n_positions)
     spans = tuple(2 * size - 1 for size in grid)
     name, values = read_table(table)
-    weights = as_parameters(f"swin table {name}", values, (prod(spans), None))
-    check_head("swin", head, weights.shape[1])
-    if head is not None:
-        weights = weights[:, [head]]
+    weights = of_head("swin", as_parameters(f"swin table {name}", values, (prod(spans), None)), head, axis=1)
 
     def look_up(queries: Positions, keys: Positions) -> NDArray[np.float64]:
         shape = np.broadcast_shapes(queries.shape, keys.shape)

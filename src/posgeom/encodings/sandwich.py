@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding
-from posgeom.encodings.bias import Bias
+from posgeom.encodings.bias import kernel_of_drop
 from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
-from posgeom.encodings.checks import check_base, check_head, check_heads, check_size
+from posgeom.encodings.checks import check_base, check_heads, check_size, of_head
 from posgeom.encodings.documentation import documented
 from posgeom.errors import EncodingError
 
@@ -41,7 +41,6 @@ def sandwich(
         First frequency index: k = 1 .. w/2 as in the paper's formula, or 0 .. w/2 - 1 as in the sinusoidal encoding.
     """
     check_heads("sandwich", heads)
-    check_head("sandwich", head, heads)
     check_base(base)
     check_size("sandwich width", width)
     if width % 2:
@@ -49,9 +48,7 @@ def sandwich(
     if first not in ("0", "1"):
         raise EncodingError(f"sandwich first {first!r}: expected 1 or 0")
     omega = base ** (-2 * (np.arange(width // 2) + int(first)) / width)
-    scale = heads / (8 * np.arange(1, heads + 1))
-    if head is not None:
-        scale = scale[[head]]
+    scale = of_head("sandwich", heads / (8 * np.arange(1, heads + 1)), head)
 
     def drop(lags: NDArray[np.int64]) -> NDArray[np.float64]:
         out = np.zeros(lags.shape)
@@ -59,8 +56,4 @@ def sandwich(
             out += 2 * np.sin(frequency * lags / 2) ** 2
         return np.asarray(np.multiply.outer(scale, out))
 
-    def values(query: NDArray[np.int64], key: NDArray[np.int64]) -> NDArray[np.float64]:
-        return -drop(np.asarray(query - key))
-
-    bias = Bias(scale.size, values, causal=causal, conditionally_positive=True, drop=drop)
-    return BiasEncoding("sandwich", n_positions, bias, form)
+    return BiasEncoding("sandwich", n_positions, kernel_of_drop(scale.size, drop, causal=causal), form)

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.bias import Bias
 from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
-from posgeom.encodings.checks import as_parameters, check_head
+from posgeom.encodings.checks import as_parameters, of_head
 from posgeom.encodings.documentation import documented
 from posgeom.encodings.tables import Table, read_table
 from posgeom.errors import EncodingError
@@ -97,10 +97,7 @@ def t5(
         How the bias becomes distances; a learned bias need be no kernel.
     """
     name, values = read_table(table)
-    weights = as_parameters(f"t5 table {name}", values, (None, None))
-    check_head("t5", head, weights.shape[1])
-    if head is not None:
-        weights = weights[:, [head]]
+    weights = of_head("t5", as_parameters(f"t5 table {name}", values, (None, None)), head, axis=1)
     buckets = {"n_buckets": weights.shape[0], "max_distance": max_distance, "bidirectional": not causal}
     t5_buckets(np.zeros(1, np.int64), **buckets)  # refuses impossible options before any work
 

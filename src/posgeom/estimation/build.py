@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.counts.position_counts import PositionCounts
-from posgeom.errors import GeometryError
+from posgeom.errors import GeometryError, check_type
 from posgeom.estimation.crossval import Split, balanced_splits, crossval_gram, squared_distances
 from posgeom.estimation.depth import Selection, select_positions
 from posgeom.estimation.distance_matrix import DistanceMatrix, check_matrix_fits
@@ -224,6 +224,7 @@ def geometry(
         When fewer than two positions can be used, the metric has no such estimator, or an argument is not one
         of the choices.
     """
+    check_type(counts, PositionCounts, "PositionCounts; count documents with count or count_texts", GeometryError)
     chosen = metric_named(metric)
     estimator = _check_choices(chosen, estimator, empty, depth, n_splits)
     make_rng(seed)  # a bad seed is an error even where nothing is drawn

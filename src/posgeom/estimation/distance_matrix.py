@@ -147,7 +147,7 @@ def _symmetric(matrix: ArrayLike, what: str) -> NDArray[np.float64]:
     try:
         array = np.array(matrix, np.float64)
     except (TypeError, ValueError):
-        raise GeometryError(f"{what} is no matrix of numbers") from None
+        raise GeometryError(f"got {type(matrix).__name__} for {what}: expected a matrix of numbers") from None
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise GeometryError(f"{what} has shape {array.shape}: expected a square matrix")
     if array.shape[0] < 2:

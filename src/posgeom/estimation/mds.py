@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.errors import GeometryError
+from posgeom.errors import GeometryError, check_type
 from posgeom.estimation.distance_matrix import DistanceMatrix, check_matrix_fits
 
 _SIGN_TIE = 1e-9
@@ -190,6 +190,7 @@ def classical_mds(distances: DistanceMatrix) -> MDS:
     -------
     MDS
     """
+    check_type(distances, DistanceMatrix, "a DistanceMatrix; make one of your own matrix of distances", GeometryError)
     check_matrix_fits(len(distances))
     products = double_centre(distances.squared)
     values, vectors = np.linalg.eigh(products)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding
-from posgeom.errors import GeometryError
+from posgeom.errors import GeometryError, check_type
 from posgeom.estimation.build import Geometry
 from posgeom.inference.alignment import why_undefined
 from posgeom.inference.comparison import Difference, RunScore, difference
@@ -216,7 +216,12 @@ def scorecard(
     """
     if level is not None and not 0 < level < 1:
         raise GeometryError(f"level {level!r}: expected a number between 0 and 1, such as 0.95")
+    check_type(geometry, Geometry, "a Geometry; make one of counts with geometry(counts)", GeometryError)
+    what = "a list of encodings; make them with build_encoding or learned"
+    check_type(encodings, (Encoding, Sequence), what, GeometryError)
     chosen = [encodings] if isinstance(encodings, Encoding) else list(encodings)
+    for encoding in chosen:
+        check_type(encoding, Encoding, what, GeometryError)
     undefined = why_undefined(geometry)
     errors = level is not None and geometry.products is not None and geometry.products.n >= ENOUGH_FOLDS
     rows: list[EncodingScores] = []

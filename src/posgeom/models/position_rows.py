@@ -211,6 +211,14 @@ def positions_of_mask(mask: ArrayLike) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of int, the shape of `mask`
+
+    Raises
+    ------
+    CheckpointError
+        When it holds anything but 0 and 1.
     """
-    real = np.asarray(mask) != 0
+    given = np.asarray(mask)
+    if given.dtype.kind not in "buif" or not given.ndim or not np.isin(given, (0, 1)).all():
+        raise CheckpointError(f"got {type(mask).__name__} for a mask: expected an array of 1 (token) and 0 (padding)")
+    real = given != 0
     return np.where(real, np.cumsum(real, axis=-1) - 1, -1).astype(np.int64)

@@ -1,9 +1,10 @@
 """What the items are computed from: corpora counted once, models opened once, synthetic corpora drawn once."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from posgeom.counts.counting import count
@@ -44,7 +45,7 @@ class Need(Protocol):
 
     @property
     def inputs(self) -> frozenset[str]:
-        """Those of sst2, imdb and model that it is made of."""
+        """Those of sst2, imdb, model and train that it is made of."""
 
     def of(self, inputs: "Inputs") -> Given:
         """What it comes to."""
@@ -123,6 +124,8 @@ class Inputs:
     progress: ProgressHook = silent
     concentration: float = DEFAULT_CONCENTRATION
     preference: float = DEFAULT_PREFERENCE
+    runs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Runs of training by name, each as the content of its ``run.json``."""
     given_already: dict[Need, Given] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -164,6 +167,7 @@ def open_inputs(
     n_seeds: int = N_SEEDS,
     workers: int | None = None,
     wanted: Collection[str] = ("sst2", "imdb", "model"),
+    runs: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     progress: ProgressHook = silent,
 ) -> Inputs:
     """Open the models and count the corpora that were given."""
@@ -184,7 +188,7 @@ def open_inputs(
             progress=_named(what, progress),
         )
         corpora[what.key] = Corpus(counts, seed, progress, what=what)
-    return Inputs(corpora, models[0], models[1], seed, n_seeds, progress)
+    return Inputs(corpora, models[0], models[1], seed, n_seeds, progress, runs=runs)
 
 
 def _own_tokenizer(model: str | Path) -> str | Path | None:

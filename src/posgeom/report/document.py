@@ -44,6 +44,7 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
             "grouped_by": counts.grouped_by,
             "min_length": counts.min_length,
             "short_documents": counts.short_documents,
+            "cut_documents": counts.cut_documents,
             "shared_passages": None if shared is None else asdict(shared),
         },
         "tokenizer": asdict(counts.tokenizer)

@@ -15,9 +15,11 @@ __all__ = ["FIGURES", "REPORT", "draw_run", "save_page"]
 FIGURES = "figures"
 
 
-def draw_run(stage: Path, target: str | Path, *, progress: ProgressHook = silent) -> list[str]:
-    """Write the page and the figures of a run beside its numbers, from those alone."""
-    run = read_run(stage, str(target))
+def draw_run(
+    stage: Path, target: str | Path, *, source: Path | None = None, progress: ProgressHook = silent
+) -> list[str]:
+    """Write the page and the figures of a run from its numbers alone, which are in `source`, by default in `stage`."""
+    run = read_run(source or stage, str(target))
     with os_errors_named(Path(target)):
         write_page([run], stage / REPORT, progress=progress)
         (stage / FIGURES).mkdir(exist_ok=True)

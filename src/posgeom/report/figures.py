@@ -1,6 +1,7 @@
 """The figures of a stored run, each with a caption that says how to read it, from what and from how much."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +23,7 @@ from posgeom.report.charts.spectrum import MAX_AXES, spectrum_figure
 from posgeom.report.charts.theme import N_SERIES
 from posgeom.report.line_figures import depth_curve, violations, width
 from posgeom.report.run import Run, basis, metric_of
+from posgeom.report.training import TRAINING_KINDS
 
 Document = dict[str, Any]
 _MAX_DEPTH_BARS = 256
@@ -229,6 +231,10 @@ def _layers(run: Run) -> Figure | None:
     )
 
 
+def _of_one(build: Callable[[Sequence[Run]], Figure | None], run: Run) -> Figure | None:
+    return build([run])
+
+
 KINDS: Mapping[str, Callable[[Run], Figure | None]] = MappingProxyType(
     {
         "scorecard": _scorecard,
@@ -243,6 +249,7 @@ KINDS: Mapping[str, Callable[[Run], Figure | None]] = MappingProxyType(
         "width": width,
         "depth-curve": depth_curve,
         "layers": _layers,
+        **{name: partial(_of_one, build) for name, build in TRAINING_KINDS.items()},
     }
 )
 """What can be drawn of a run, by name."""

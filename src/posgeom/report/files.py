@@ -4,7 +4,6 @@ import csv
 import json
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -20,9 +19,9 @@ from posgeom.errors import OutputError
 from posgeom.messages import one_line, shown
 from posgeom.report.document import to_document
 from posgeom.report.replicates import replicate_arrays
+from posgeom.report.scratch import scratch_directory
 from posgeom.results import Analysis
 
-_SCRATCH = ".posgeom-"
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
@@ -41,7 +40,7 @@ def staged_directory(target: str | Path) -> Iterator[Path]:
     try:
         with os_errors_named(target):
             target.mkdir(parents=True, exist_ok=True)
-            stage = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=target))
+            stage, owned = scratch_directory(target)
     except OutputError:
         _remove_created(missing)
         raise
@@ -53,6 +52,7 @@ def staged_directory(target: str | Path) -> Iterator[Path]:
         done = True
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+        owned.close()
         if not done:
             _remove_created(missing)
 
@@ -98,13 +98,14 @@ def staged_file(target: str | Path) -> Iterator[Path]:
         kind = "a directory" if place.is_dir() else "no regular file"
         raise OutputError(f"cannot write {shown(target)}: it is {kind}, expected a file name")
     with os_errors_named(Path(target)):
-        stage = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=place.parent))
+        stage, owned = scratch_directory(place.parent)
     try:
         yield stage / "new"
         with os_errors_named(Path(target)):
             (stage / "new").replace(place)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+        owned.close()
 
 
 @contextmanager

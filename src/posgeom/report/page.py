@@ -18,6 +18,13 @@ from posgeom.report.findings import findings, layers_findings
 from posgeom.report.run import Run
 from posgeom.report.tables import comparison_tables, scorecard_table
 from posgeom.report.token_effects import token_caption, token_table
+from posgeom.report.training import (
+    TRAINING_KINDS,
+    training_findings,
+    training_lead,
+    training_provenance,
+    training_tables,
+)
 
 REPORT = "report.html"
 _NAMED_SOURCES, _FONT_SIZE, _SHOWN_TOKENS = 3, 12, 12
@@ -60,7 +67,8 @@ def render(page: Mapping[str, Any], charts: Mapping[str, Any]) -> str:
 
 
 def _sentences(run: Run) -> list[str]:
-    return (findings(run.scores) if run.scores else []) + (layers_findings(run.layers) if run.layers else [])
+    told = (findings(run.scores) if run.scores else []) + (layers_findings(run.layers) if run.layers else [])
+    return told + (training_findings(run.training) if run.training else [])
 
 
 def _sections(runs: Sequence[Run], charts: dict[str, Any], progress: ProgressHook) -> list[dict[str, Any]]:
@@ -82,10 +90,15 @@ def _sections(runs: Sequence[Run], charts: dict[str, Any], progress: ProgressHoo
         progress("report", done, len(KINDS))
         drawn = [(run.name, figure) for run in runs if (figure := build(run)) is not None]
         tables = []
+        if kind in TRAINING_KINDS and len(drawn) > 1:
+            drawn = [("", figure)] if (figure := TRAINING_KINDS[kind](runs)) is not None else []
         if kind == "scorecard":
             tables = [
                 scorecard_table(run.scores, run.name if several else "") for run in runs if run.scores is not None
             ]
+        if kind == "separation":
+            named = [(run.training, run.name if several else "") for run in runs if run.training]
+            tables = [table for training, name in named for table in training_tables(training, name)]
         if drawn:
             add(drawn[0][1].title, drawn, tables)
     sections += [_tokens(run, run.name if several else "") for run in runs if (run.charts or {}).get("tokens")]
@@ -115,6 +128,8 @@ def _title(runs: Sequence[Run]) -> str:
     run = runs[0]
     if run.scores is not None:
         return f"Position geometry of {_sources(run.scores['corpus']['sources'])}"
+    if run.training is not None:
+        return f"Positions along training on {_sources(run.training['sources'])}"
     return f"Layers and heads of {printable((run.layers or {})['model'])}"
 
 
@@ -137,6 +152,8 @@ def _lead(runs: Sequence[Run]) -> str:
             f"{len(scores['positions_used']):,} of {scores['n_positions']:,} positions compared. posgeom "
             f"{printable(scores['software']['version'])}."
         )
+    if run.training is not None:
+        return f"{training_lead(run.training)}."
     layers = run.layers or {}
     return f"{layers['n_layers']} layers, {layers['n_heads']} heads; input P: {printable(layers['input'])}."
 
@@ -174,6 +191,9 @@ def _provenance(run: Run, name: str) -> dict[str, Any]:
             ("geometry", f"{layers['metric']}, {layers['estimator']}, {len(layers['positions_used']):,} positions"),
         ]
         notes += layers["notes"]
+    if (training := run.training) is not None:
+        entries += training_provenance(training)
+        notes += training["notes"]
     return {
         "name": name,
         "entries": [(label, printable(text)) for label, text in entries],

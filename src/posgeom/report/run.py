@@ -14,17 +14,17 @@ from safetensors.numpy import load_file
 from posgeom.chart_data import CROSSVAL, PLUGIN, geometry_chart_data
 from posgeom.errors import RunError
 from posgeom.messages import one_line, printable, shown
-from posgeom.report.run_shapes import CHARTS_SHAPE, LAYERS_SHAPE, SCORES_SHAPE
+from posgeom.report.run_shapes import CHARTS_SHAPE, LAYERS_SHAPE, SCORES_SHAPE, TRAINING_SHAPE
 from posgeom.report.shapes import check
 
-SCORES, CHARTS, LAYERS = "scores.json", "charts.json", "layers.json"
+SCORES, CHARTS, LAYERS, TRAINING = "scores.json", "charts.json", "layers.json", "run.json"
 DISTANCES, MDS = "distances.npz", "mds.safetensors"
 SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Run:
-    """A directory that ``posgeom analyze --out`` or ``posgeom layers --out`` wrote."""
+    """A directory that ``posgeom analyze``, ``posgeom layers`` or ``posgeom train`` wrote."""
 
     name: str
     """The directory, as named, made printable."""
@@ -34,6 +34,8 @@ class Run:
     """``charts.json``; where there is none, its part that distances and MDS give."""
     layers: dict[str, Any] | None
     """``layers.json``."""
+    training: dict[str, Any] | None = None
+    """``run.json``."""
 
 
 def metric_of(scores: dict[str, Any]) -> str:
@@ -58,13 +60,18 @@ def read_run(directory: str | Path, name: str | None = None) -> Run:
         found = "a file" if place.exists() else "missing"
         raise RunError(f"{shown(directory)} is {found}: expected a directory that posgeom analyze --out wrote")
     scores, layers = _document(place / SCORES, SCORES_SHAPE), _document(place / LAYERS, LAYERS_SHAPE)
-    if scores is None and layers is None:
-        raise RunError(f"{shown(directory)} has no {SCORES} and no {LAYERS}: write them with posgeom analyze --out")
+    training = _document(place / TRAINING, TRAINING_SHAPE)
+    if training is not None and not training["records"]:
+        raise RunError(f"{shown(place / TRAINING)} has no records: run posgeom train again")
+    if scores is None and layers is None and training is None:
+        raise RunError(
+            f"{shown(directory)} has no {SCORES}, {LAYERS} or {TRAINING}: write them with posgeom analyze --out"
+        )
     charts = None
     if scores is not None:
         charts = _document(place / CHARTS, CHARTS_SHAPE) or _from_arrays(place)
         _check_sizes(charts, place / CHARTS)
-    return Run(printable(name or str(directory)), scores, charts, layers)
+    return Run(printable(name or str(directory)), scores, charts, layers, training)
 
 
 def _document(path: Path, shape: Any) -> dict[str, Any] | None:

@@ -153,3 +153,41 @@ LAYERS_SHAPE = {
     ],
     "notes": [str],
 }
+_RECORD = {
+    "step": int,
+    **dict.fromkeys(("min_separation", "effective_rank", "row_norm", "loss", "loss_error"), NUMBER),
+    **dict.fromkeys(("accuracy", "accuracy_error"), NUMBER),
+    **dict.fromkeys(("violation_rate", "moved", "alignment", "alignment_low", "alignment_high"), MAYBE_NUMBER),
+    **dict.fromkeys(("stress_raw", "stress_scaled", "pearson"), MAYBE_NUMBER),
+    **dict.fromkeys(("h1", "h1_pairs", "h2", "h2_pairs", "h3", "h3_pairs", "all", "all_pairs"), MAYBE_NUMBER),
+    **dict.fromkeys(("closest_i", "closest_j"), int),
+}
+TRAINING_SHAPE = {
+    "schema_version": int,
+    "software": {"name": str, "version": str},
+    "sources": [str],
+    "task": {
+        "name": str,
+        "description": str,
+        "chance": MAYBE_NUMBER,
+        **dict.fromkeys(("train_examples", "train_documents", "held_out_documents"), int),
+        "held_out": str,
+    },
+    "model": {"class": str, "n_layers": int, "width": int, "parameters": int, "trained_parameters": int},
+    "options": {
+        "preset": str,
+        "model": Optional(str),
+        "encoding": str,
+        "frozen": bool,
+        "rank": Optional(int),
+        "seed": int,
+    },
+    "preset": {"n_positions": int, "batch_size": int},
+    "geometry": Optional(
+        {"metric": str, "estimator": str, "positions_used": [int], "common_depth": Optional(int)},
+    ),
+    "records": [_RECORD],
+    "losses": [{"step": int, "loss": NUMBER}],
+    "machine": {"device": str, "precision": str, "torch": str, "transformers": str, "seconds": NUMBER},
+    "notes": [str],
+}

@@ -28,7 +28,10 @@ def effective_rank(singular_values: NDArray[np.float64]) -> float:
     GeometryError
         When a value is negative or not finite.
     """
-    values = np.asarray(singular_values, np.float64)
+    try:
+        values = np.asarray(singular_values, np.float64)
+    except (TypeError, ValueError):
+        raise GeometryError(f"got {type(singular_values).__name__} for singular values: expected numbers") from None
     if values.ndim != 1:
         raise GeometryError(f"singular values have shape {values.shape}: expected one dimension")
     if not (np.isfinite(values) & (values >= 0)).all():

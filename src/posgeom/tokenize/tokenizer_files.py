@@ -17,6 +17,7 @@ from posgeom.tokenize.engines.added_tokens import AddedTokens
 from posgeom.tokenize.engines.base import EngineError, Ragged
 from posgeom.tokenize.engines.choice import check_name, choose_engine
 from posgeom.tokenize.engines.cutting import Cutter
+from posgeom.tokenize.engines.panics import reraise_interrupt, without_panic_lines
 from posgeom.tokenize.engines.ragged import assemble, clip_rows, places_in_rows
 from posgeom.tokenize.engines.reference import Reference
 from posgeom.tokenize.engines.selfcheck import first_difference, guarded
@@ -39,6 +40,7 @@ TokenizerSpec = str | Path | Tokenizer | object
 
 
 _MAX_CHECKED_BYTES = 200_000
+_DROPOUT = "its dropout of merges, {:g}, is switched off"
 _TOKENS_SEEN = 2
 """Tokens of a cut document that are looked at, over those needed: they say how dense its tokens are."""
 
@@ -46,8 +48,8 @@ _TOKENS_SEEN = 2
 class FastTokenizer(Tokenizer):
     """A tokenizer in the format of the `tokenizers` library.
 
-    Padding and truncation stored in its file are switched off: the first would count pad tokens, the second
-    would cut before `n_positions`.
+    Padding, truncation and dropout stored in its file are switched off: the first would count pad tokens, the second
+    would cut before `n_positions`, and the third would give other ids on every run.
     """
 
     def __init__(self, tokenizer: "tokenizers.Tokenizer", name: str, engine: str = "auto") -> None:
@@ -56,6 +58,9 @@ class FastTokenizer(Tokenizer):
             raise TokenizerError(f"tokenizer {shown(name)} has an empty vocabulary")
         # Ids need not be contiguous: a row of an embedding exists for every id up to the largest.
         self.id_space = max(len(vocab), max(vocab.values()) + 1)
+        dropout = getattr(tokenizer.model, "dropout", None)
+        if dropout:
+            tokenizer.model.dropout = None
         self._tokenizer = tokenizer
         self._reference = Reference(tokenizer)
         self._definition = _definition(tokenizer)
@@ -65,7 +70,9 @@ class FastTokenizer(Tokenizer):
         self._added = AddedTokens(self._definition)
         self._cutter = Cutter()
         self._can_cut = settles_before_spaces(self._definition)
-        self._engine, self.engine_note = choose_engine(engine, self._definition, self._reference, self._added)
+        self._engine, note = choose_engine(engine, self._definition, self._reference, self._added)
+        self._dropout_note = _DROPOUT.format(dropout) if dropout else None
+        self.engine_note = _joined(self._dropout_note, note)
         self.engine = (self._engine or self._reference).name
         self.requested_engine = engine
 
@@ -75,10 +82,10 @@ class FastTokenizer(Tokenizer):
         from tokenizers import Tokenizer as FastTokenizerBackend
 
         try:
-            backend = FastTokenizerBackend.from_str(definition)
-        except (KeyboardInterrupt, SystemExit):
-            raise
+            with without_panic_lines():
+                backend = FastTokenizerBackend.from_str(definition)
         except BaseException as error:  # noqa: BLE001  the library raises bare Exception, and its panics are no Exception
+            reraise_interrupt(error)
             raise TokenizerError(
                 f"{shown(name)} is not a tokenizer.json of the `tokenizers` library: {one_line(error)}"
             ) from None
@@ -100,18 +107,20 @@ class FastTokenizer(Tokenizer):
                 f"n = {n_positions} leaves no room for content: tokenizer {shown(self.identity.name)} adds "
                 f"{self.identity.n_special_tokens} special tokens to every sequence; use a larger -n"
             )
+        n_more = n_content + 1  # a token that is not counted tells which documents are longer
         documents = Texts.from_strings(texts)
         if not self._reference.surrounds:
             return self._with_specials(documents, n_positions)
         if self._can_cut:
             stops_early = self._engine is not None and self._engine.stops_early
-            n_seen = n_content if stops_early else _TOKENS_SEEN * n_content
-            lengths, tokens = self._cutter.first_tokens(documents, n_content, lambda some: self._content(some, n_seen))
+            n_seen = n_more if stops_early else _TOKENS_SEEN * n_more
+            more = self._cutter.first_tokens(documents, n_more, lambda some: self._content(some, n_seen))
         else:
-            lengths, tokens = self._reference.encode(documents, n_content)
+            more = self._reference.encode(documents, n_more)
+        lengths, tokens = clip_rows(more, n_content)
         self._check_ids(tokens)
         batch = number_tokens(lengths, tokens)
-        return TokenBatch(lengths, batch.positions + self._reference.n_before, tokens)
+        return TokenBatch(lengths, batch.positions + self._reference.n_before, tokens, cut=more[0] > n_content)
 
     def check(self, texts: Texts, n_positions: int, tokens: TokenBatch, documents: NDArray[np.int64]) -> None:
         """Compare some documents' tokens with those that the reference gives for the whole text."""
@@ -130,7 +139,8 @@ class FastTokenizer(Tokenizer):
     def on_reference(self, note: str) -> "FastTokenizer":
         """Return the same tokenizer without an engine."""
         other = copy(self)
-        other._engine, other.engine, other.engine_note = None, self._reference.name, note
+        other._engine, other.engine = None, self._reference.name
+        other.engine_note = _joined(self._dropout_note, note)
         other.requested_engine = "reference"
         return other
 
@@ -148,12 +158,12 @@ class FastTokenizer(Tokenizer):
         return assemble(len(texts), parts)
 
     def _with_specials(self, texts: Texts, n_positions: int) -> TokenBatch:
-        (lengths, ids), content = self._reference.encode_with_specials(texts, n_positions)
+        (lengths, ids), content, cut = self._reference.encode_with_specials(texts, n_positions)
         batch = number_tokens(lengths, ids)
         self._check_ids(ids)
         document = np.repeat(np.arange(lengths.size), lengths)[content]
         content_lengths = np.bincount(document, minlength=lengths.size).astype(np.int64)
-        return TokenBatch(content_lengths, batch.positions[content], ids[content], sizes=lengths)
+        return TokenBatch(content_lengths, batch.positions[content], ids[content], sizes=lengths, cut=cut)
 
     def _check_ids(self, ids: NDArray[np.int64]) -> None:
         if ids.size and int(ids.max()) >= self.id_space:
@@ -161,6 +171,10 @@ class FastTokenizer(Tokenizer):
                 f"tokenizer {shown(self.identity.name)} gave id {int(ids.max())}, but its vocabulary has "
                 f"{self.id_space} entries: its file is inconsistent"
             )
+
+
+def _joined(*notes: str | None) -> str | None:
+    return "; ".join(filter(None, notes)) or None
 
 
 def _definition(tokenizer: "tokenizers.Tokenizer") -> dict[str, Any]:

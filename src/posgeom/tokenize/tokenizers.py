@@ -55,19 +55,22 @@ class TokenBatch:
 
     `lengths` of each document, shape (n_documents,); `positions`, 0-based and with special tokens numbered, and
     `tokens`, shape (sum of lengths,). `sizes` are the positions that each sequence takes, special tokens included,
-    where that is not the content tokens and `TokenizerIdentity.n_special_tokens`.
+    where that is not the content tokens and `TokenizerIdentity.n_special_tokens`. `cut` says which sequences were
+    longer and are truncated; None where that is not known.
     """
 
     lengths: NDArray[np.int64]
     positions: NDArray[np.int64]
     tokens: NDArray[np.int64]
     sizes: NDArray[np.int64] | None = None
+    cut: NDArray[np.bool_] | None = None
 
     def only(self, documents: NDArray[np.bool_]) -> "TokenBatch":
         """The tokens of the documents of a mask."""
         kept = np.repeat(documents, self.lengths)
         sizes = None if self.sizes is None else self.sizes[documents]
-        return TokenBatch(self.lengths[documents], self.positions[kept], self.tokens[kept], sizes)
+        cut = None if self.cut is None else self.cut[documents]
+        return TokenBatch(self.lengths[documents], self.positions[kept], self.tokens[kept], sizes, cut)
 
 
 class Tokenizer(ABC):
@@ -152,11 +155,20 @@ class Tokenizer(ABC):
         return np.asarray(tokens, np.int64).view(np.uint64)
 
 
-def number_tokens(lengths: NDArray[np.int64], tokens: NDArray[np.int64]) -> TokenBatch:
+def sequence_sizes(tokens: TokenBatch, tokenizer: Tokenizer) -> NDArray[np.int64]:
+    """Positions that each sequence takes, special tokens included, up to n."""
+    if tokens.sizes is not None:
+        return tokens.sizes
+    return tokens.lengths + tokenizer.identity.n_special_tokens
+
+
+def number_tokens(
+    lengths: NDArray[np.int64], tokens: NDArray[np.int64], cut: NDArray[np.bool_] | None = None
+) -> TokenBatch:
     """Number the tokens of each document from position 0."""
     starts = np.cumsum(lengths) - lengths
     positions = np.arange(tokens.size, dtype=np.int64) - np.repeat(starts, lengths)
-    return TokenBatch(lengths, positions, tokens)
+    return TokenBatch(lengths, positions, tokens, cut=cut)
 
 
 class ByteTokenizer(Tokenizer):
@@ -168,9 +180,11 @@ class ByteTokenizer(Tokenizer):
 
     def encode(self, texts: Sequence[str], n_positions: int) -> TokenBatch:
         """Split into bytes."""
-        pieces = [text[:n_positions].encode()[:n_positions] for text in texts]
-        lengths = np.fromiter((len(p) for p in pieces), np.int64, len(pieces))
-        return number_tokens(lengths, np.frombuffer(b"".join(pieces), np.uint8).astype(np.int64))
+        longer = [text[: n_positions + 1].encode()[: n_positions + 1] for text in texts]
+        pieces = [piece[:n_positions] for piece in longer]
+        lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
+        cut = np.fromiter(map(len, longer), np.int64, len(pieces)) > n_positions
+        return number_tokens(lengths, np.frombuffer(b"".join(pieces), np.uint8).astype(np.int64), cut)
 
     def names(self, tokens: Sequence[int]) -> list[str]:
         """Characters of ASCII that can be seen, and the hexadecimal number of other bytes."""
@@ -189,7 +203,8 @@ class CharTokenizer(Tokenizer):
         pieces = [text[:n_positions] for text in texts]
         lengths = np.fromiter((len(p) for p in pieces), np.int64, len(pieces))
         codes = np.frombuffer("".join(pieces).encode("utf-32-le"), np.uint32)
-        return number_tokens(lengths, codes.astype(np.int64))
+        cut = np.fromiter(map(len, texts), np.int64, len(pieces)) > n_positions
+        return number_tokens(lengths, codes.astype(np.int64), cut)
 
     def names(self, tokens: Sequence[int]) -> list[str]:
         """The characters; spaces as what they are called."""
@@ -213,7 +228,9 @@ class WhitespaceTokenizer(Tokenizer):
 
     def encode(self, texts: Sequence[str], n_positions: int) -> TokenBatch:
         """Split at Unicode white space."""
-        pieces = [text.split(None, n_positions)[:n_positions] for text in texts]
+        longer = [text.split(None, n_positions) for text in texts]
+        cut = np.fromiter(map(len, longer), np.int64, len(longer)) > n_positions
+        pieces = [words[:n_positions] for words in longer]
         lengths = np.fromiter((len(p) for p in pieces), np.int64, len(pieces))
         ids = self._ids
         with self._lock:
@@ -227,7 +244,7 @@ class WhitespaceTokenizer(Tokenizer):
         tokens = np.fromiter((ids[w] for words in pieces for w in words), np.int64, int(lengths.sum()))
         if len(ids) > OPEN_ID_SPACE:
             raise TokenizerError(f"more than {OPEN_ID_SPACE:,} distinct words: use a tokenizer.json instead")
-        return number_tokens(lengths, tokens)
+        return number_tokens(lengths, tokens, cut)
 
     def _add_keys(self, words: list[bytes]) -> None:
         first = len(self._ids) - len(words)

@@ -1,5 +1,8 @@
 """Encodings inside models: torch modules, and training watched and redone."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from posgeom.errors import PosgeomError
 
 try:
@@ -9,13 +12,36 @@ except ImportError:
 
 from posgeom.training.apply import Applied, apply_encoding, from_pretrained, position_table, remove_encoding
 from posgeom.training.modules import LowRankPositionalEmbedding, PositionalEmbedding
+from posgeom.training_options import TrainOptions
+
+if TYPE_CHECKING:
+    from posgeom.training.callback import PositionGeometryCallback
+    from posgeom.training.result import TrainingResult
+    from posgeom.training.run import train
+
+_WITH_THE_TRAINER = {
+    "PositionGeometryCallback": "callback",
+    "TrainingResult": "result",
+    "train": "run",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WITH_THE_TRAINER:  # transformers takes seconds to load
+        return getattr(import_module(f"posgeom.training.{_WITH_THE_TRAINER[name]}"), name)
+    raise AttributeError(f"module 'posgeom.training' has no attribute {name!r}")
+
 
 __all__ = [
     "Applied",
     "LowRankPositionalEmbedding",
+    "PositionGeometryCallback",
     "PositionalEmbedding",
+    "TrainOptions",
+    "TrainingResult",
     "apply_encoding",
     "from_pretrained",
     "position_table",
     "remove_encoding",
+    "train",
 ]

@@ -32,7 +32,8 @@ def read_arrow(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch]:
             else:
                 reader = pa.ipc.open_stream(file)
                 batches = iter(reader)
-        column = text_column(reader.schema, options, stream.source)
+            schema = reader.schema  # a name may be no UTF-8
+        column = text_column(schema, options, stream.source)
         pieces = (piece for batch in batches for piece in slices(batch, column, options))
 
         def report(_: int) -> None:

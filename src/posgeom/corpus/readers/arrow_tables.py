@@ -35,9 +35,10 @@ def text_column(schema: Any, options: ReadOptions, source: Source) -> str:
     column = choose_column(schema.names, strings + named or binaries, options, source)
     kind = schema.field(schema.names.index(column)).type
     if not (_is_string(kind) or _is_binary(kind)):
+        join = "; join each list into one string first" if pa.types.is_nested(kind) else ""
         raise CorpusError(
             f"{shown(source.name)}: column {shown(column, 60)} holds {shown(kind, 60)}: expected strings;"
-            " choose another with --column NAME"
+            f" choose another with --column NAME{join}"
         )
     if options.fold_column is not None:
         if options.fold_column not in schema.names:
@@ -156,6 +157,11 @@ def arrow_failures(source: Source, what: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, ValueError) as error:
+        if "decrypt" in str(error):
+            raise CorpusError(
+                f"{shown(source.name)}: encrypted, the whole file or the column to be read: expected plain data; choose"
+                " another with --column NAME, or write the file without encryption"
+            ) from None
         raise CorpusError(
             f"{shown(source.name)}: truncated, corrupt or not {what} ({one_line(error)}):"
             f" expected a complete {what} file; fetch it again, or say what it is with --format"

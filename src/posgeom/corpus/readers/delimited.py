@@ -61,6 +61,7 @@ def _check_separator(header: Record, source: Source) -> None:
     """Refuse a header of one field that another separator would split: read so, a row would be one long document."""
     for separator, name, remedy in (
         (";", "semicolons", "convert them to commas"),
+        ("|", "bars", "convert them to commas"),
         ("\t", "tabs", "pass --format tsv"),
         (",", "commas", "pass --format csv"),
     ):

@@ -37,7 +37,7 @@ def read_parquet(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch
             if source.part:
                 row_groups = row_groups[source.part.start : source.part.stop]
             start = 1 + sum(file.metadata.row_group(i).num_rows for i in range(row_groups.start))
-            n_at_once = _rows_at_once(file.metadata, column, options)
+            n_at_once = _rows_at_once(file.metadata, options)
             batches = file.iter_batches(n_at_once, row_groups=list(row_groups), columns=columns, use_threads=False)
 
         def report(n: int) -> None:
@@ -47,37 +47,29 @@ def read_parquet(stream: Stream, options: ReadOptions) -> Iterator[DocumentBatch
 
 
 def row_group_bytes(source: Source, options: ReadOptions) -> list[int]:
-    """Stored bytes that each row group of a file has in the columns to be read."""
+    """Bytes of a file that each of its row groups takes, about."""
     with _open(source) as file:
-        columns = _checked_columns(file, options, source)
+        _checked_columns(file, options, source)
         with _failures(source):
-            groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
-            return [
-                sum(
-                    chunk.total_compressed_size
-                    for chunk in map(group.column, range(group.num_columns))
-                    if chunk.path_in_schema in columns
-                )
-                for group in groups
-            ]
+            sizes = [file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups)]
+        return [(source.size or 0) * size // max(sum(sizes), 1) for size in sizes]
 
 
 def _checked_columns(file: Any, options: ReadOptions, source: Source) -> tuple[str, str | None]:
-    schema = file.schema_arrow
+    with _failures(source):  # a name may be no UTF-8
+        schema = file.schema_arrow
     if COUNTS_KEY in (schema.metadata or {}):
         raise CorpusError(f"{shown(source.name)}: holds position counts, not documents: name it with --counts")
     return text_column(schema, options, source), options.fold_column
 
 
-def _rows_at_once(metadata: Any, column: str, options: ReadOptions) -> int:
-    """Keep long documents from being decoded a full batch at a time: bound rows by their mean size."""
-    mean = 1
-    for i in range(metadata.num_row_groups):
-        group = metadata.row_group(i)
-        for j in range(group.num_columns):
-            chunk = group.column(j)
-            if chunk.path_in_schema == column and group.num_rows:
-                mean = max(mean, chunk.total_uncompressed_size // group.num_rows)
+def _rows_at_once(metadata: Any, options: ReadOptions) -> int:
+    """Keep long documents from being decoded a full batch at a time: bound rows by their mean size.
+
+    It is that of all columns: where one is encrypted, to look at its chunk ends the process.
+    """
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    mean = max([group.total_byte_size // group.num_rows for group in groups if group.num_rows], default=0) or 1
     # A little less than fits: most batches then need not be cut, which would leave a few documents over each time.
     return max(1, min(options.batch_size, documents.MAX_BATCH_CHARACTERS * 9 // 10 // mean))
 

@@ -1,6 +1,7 @@
 """What all readers share: which column holds the text, what decides folds, and batches of bounded size."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import find_spec
 
 from posgeom.corpus import documents
 from posgeom.corpus.documents import DocumentBatch
@@ -87,3 +88,12 @@ def group_value(value: object, column: str, source: Source, row: int, unit: str 
             " expected a value to group by; fill it in or remove the row"
         )
     return str(value)
+
+
+def needs_package(module: str, package: str, extra: str, format_name: str, source: Source) -> None:
+    """Refuse a format whose parser is not installed."""
+    if find_spec(module) is None:
+        raise CorpusError(
+            f"{shown(source.name)}: {format_name} is read with the package {package}, which is not installed:"
+            f" pip install 'posgeom[{extra}]'"
+        )

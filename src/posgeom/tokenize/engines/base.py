@@ -12,12 +12,16 @@ Ragged = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Rows of unequal length: their lengths, shape (n_rows,), and their values end to end."""
 
 
-class EngineError(TokenizerError):
-    """An engine crashed, or gave other ids than the reference on a document of a batch: its counts must not be used."""
+class DocumentError(TokenizerError):
+    """A tokenizer fails on a document, whose number in the batch is given where it is known."""
 
     def __init__(self, message: str, document: int | None = None) -> None:
         super().__init__(message)
         self.document = document
+
+
+class EngineError(DocumentError):
+    """An engine crashed, or gave other ids than the reference on a document of a batch: its counts must not be used."""
 
 
 class UnsupportedTokenizer(Exception):  # noqa: N818  an answer, not an error: the next engine is asked

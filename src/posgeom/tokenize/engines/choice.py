@@ -140,8 +140,8 @@ def _build(name: str, definition: Mapping[str, Any], reference: Reference, added
 
 
 def _obstacle(definition: Mapping[str, Any], reference: Reference, added: AddedTokens) -> str | None:
-    if definition["model"].get("dropout"):
-        return "which draws its merges at random"
+    if not reference.takes_all:
+        return "which fails on texts with unknown tokens"
     if not reference.surrounds:
         return "whose special tokens stand inside its content"
     if not comes_apart_before_spaces(definition):

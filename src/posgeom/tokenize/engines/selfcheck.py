@@ -9,6 +9,7 @@ import numpy as np
 from posgeom.corpus.texts import Texts
 from posgeom.messages import one_line
 from posgeom.tokenize.engines.base import Engine, EngineError, Ragged, UnsupportedTokenizer
+from posgeom.tokenize.engines.panics import reraise_interrupt, without_panic_lines
 from posgeom.tokenize.engines.reference import Reference
 
 _N_MIXED = 240
@@ -101,10 +102,12 @@ def guarded(engine: Engine, texts: Texts, n_tokens: int) -> Ragged:
 def crashes_as_errors(name: str) -> Iterator[None]:
     """Turn whatever an engine raises into an `EngineError`."""
     try:
-        yield
-    except (KeyboardInterrupt, SystemExit, EngineError, UnsupportedTokenizer):
+        with without_panic_lines():
+            yield
+    except (EngineError, UnsupportedTokenizer):
         raise
     except BaseException as error:  # noqa: BLE001  a panic of compiled Rust code is no Exception
+        reraise_interrupt(error)
         raise EngineError(f"{name} crashed ({type(error).__name__}: {one_line(error)[:120]})") from None
 
 

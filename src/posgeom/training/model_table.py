@@ -1,0 +1,63 @@
+"""The table of positions of a model that is being trained: unwrapped, gathered where it is sharded, or refused."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posgeom.errors import CheckpointError
+from posgeom.training.places import place_of
+
+_INSIDE = ("_orig_mod", "module")
+"""Where `torch.compile`, and data parallelism, keep the model that they wrap."""
+
+
+def unwrapped(model: Any) -> Any:
+    """The model inside what `torch.compile`, DataParallel, DDP, DeepSpeed or FSDP made of it."""
+    while (name := next((name for name in _INSIDE if hasattr(model, name)), None)) is not None:
+        model = getattr(model, name)
+    return model
+
+
+def read_table(model: Any) -> NDArray[np.float64]:
+    """The vectors of positions 0, 1, ..., shape (n, d); every process of a sharded run must call it."""
+    inner = unwrapped(model)
+    with _flat_parameters(model):
+        place = place_of(inner)
+        with _spread_parameters(list(place.owner(inner).parameters())):
+            table = place.table(inner).detach()
+            whole = table.full_tensor() if hasattr(table, "full_tensor") else table
+            values = np.asarray(whole.cpu().double().numpy())
+    if values.ndim != 2 or len(values) <= place.first_row:
+        raise CheckpointError(
+            f"the table of positions has shape {values.shape} in this process: expected (rows, d); a part of a sharded "
+            "parameter is not scored"
+        )
+    return values[place.first_row :]
+
+
+@contextmanager
+def _spread_parameters(parameters: list[Any]) -> Iterator[None]:
+    """The whole of parameters that DeepSpeed has spread over processes, inside the block."""
+    spread = [one for one in parameters if hasattr(one, "ds_id")]
+    if not spread:
+        yield
+        return
+    from deepspeed.zero import GatheredParameters
+
+    with GatheredParameters(spread):
+        yield
+
+
+@contextmanager
+def _flat_parameters(model: Any) -> Iterator[None]:
+    """The parameters of a model that FullyShardedDataParallel has flattened, inside the block."""
+    from torch.distributed.fsdp import FullyShardedDataParallel
+
+    if not isinstance(model, FullyShardedDataParallel):
+        yield
+        return
+    with FullyShardedDataParallel.summon_full_params(model, writeback=False):
+        yield

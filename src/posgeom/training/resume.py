@@ -1,0 +1,81 @@
+"""A run that was killed: what it was, and the last step that it can go on from."""
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from posgeom.errors import OutputError, RunError
+from posgeom.messages import one_line, shown
+from posgeom.training.result import TrainingResult
+from posgeom.training.storage import replace_file, start_path
+from posgeom.training.tasks import Example
+
+PLAN, CHECKPOINTS, RUN, STEPS, MODEL = "plan.json", "checkpoints", "run.json", "steps.parquet", "model"
+_STATE = "trainer_state.json"
+"""What the Trainer writes last into a checkpoint."""
+
+
+def digest_of(examples: Sequence[Example]) -> str:
+    """A digest of what is trained on."""
+    return sha256(json.dumps([asdict(one) for one in examples]).encode()).hexdigest()
+
+
+def prepare(directory: Path, plan: Mapping[str, Any]) -> Path | None:
+    """Make the directory of a run, or find the last checkpoint of the same run in it; None where there is none yet."""
+    wanted = json.loads(json.dumps(plan))
+    try:
+        if (directory / RUN).exists():
+            raise RunError(f"{shown(directory)} holds a run that has ended: name another directory, or remove it")
+        directory.mkdir(parents=True, exist_ok=True)
+        path = directory / PLAN
+        if not path.exists():
+            path.write_text(json.dumps(wanted, indent=1) + "\n", encoding="ascii")
+            return None
+        stored = json.loads(path.read_bytes())
+    except OSError as error:
+        raise OutputError(f"cannot write {shown(directory)}: {error.strerror or one_line(error)}") from None
+    except ValueError:
+        stored = {}
+    changed = sorted(name for name in wanted if name not in stored or stored[name] != wanted[name])
+    if changed:
+        raise RunError(
+            f"{shown(directory)} holds a run with another {changed[0]}: name another directory, remove that one, or "
+            "train with the options it began with"
+        )
+    return _last_checkpoint(directory / CHECKPOINTS)
+
+
+def _last_checkpoint(folder: Path) -> Path | None:
+    """The last checkpoint that was written to its end; later ones, cut off by the kill, are removed."""
+    steps = sorted((int(path.name.rpartition("-")[2]), path) for path in folder.glob("checkpoint-*"))
+    for _, path in reversed(steps):
+        try:
+            json.loads((path / _STATE).read_bytes())
+        except (OSError, ValueError):
+            shutil.rmtree(path)
+        else:
+            return path
+    return None
+
+
+def finish(directory: Path, result: TrainingResult) -> None:
+    """Write the model and, last, the result of a run that has ended; what it took to go on is removed."""
+    model = directory / MODEL
+    scratch = directory / f".{MODEL}"
+    for left in (scratch, model):  # of a run that was killed here
+        shutil.rmtree(left, ignore_errors=True)
+    try:
+        scratch.mkdir()
+        result.save_model(scratch)
+        scratch.replace(model)
+        text = json.dumps(result.to_dict(), indent=1, allow_nan=False)
+        replace_file(directory / RUN, lambda path: path.write_text(text + "\n", encoding="ascii"))
+    except OSError as error:
+        raise OutputError(f"cannot write {shown(directory)}: {error.strerror or one_line(error)}") from None
+    shutil.rmtree(directory / CHECKPOINTS, ignore_errors=True)
+    for left in (directory / PLAN, start_path(directory / STEPS)):
+        left.unlink(missing_ok=True)
