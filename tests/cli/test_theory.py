@@ -73,7 +73,7 @@ def test_what_is_refused(counts: Path, tmp_path: Path) -> None:
     refused(posgeom("theory", "bounds", "--floor", 2, cwd=tmp_path), "least probability")
     refused(posgeom("theory", "parametrisation", "--counts", counts, "--loss", 3, cwd=tmp_path), "between 0 and 1")
     refused(posgeom("claims", 77, cwd=tmp_path), "no claim 77")
-    refused(posgeom("claims", "--run", tmp_path, cwd=tmp_path), "run.json", "posgeom train")
+    refused(posgeom("claims", "--run", tmp_path, cwd=tmp_path), "run.json")
     refused(posgeom("claims", 1, "--sst2", "none.parquet", cwd=tmp_path), "none.parquet")
 
 

@@ -47,8 +47,12 @@ class Evidence:
 
     inputs: Inputs = field(default_factory=Inputs)
     model: str | None = None
-    runs: tuple[Mapping[str, Any], ...] = ()
     _made: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> list[Mapping[str, Any]]:
+        """Finished runs of training, each the content of its run.json."""
+        return list(self.inputs.runs.values())
 
     @property
     def seed(self) -> int:
