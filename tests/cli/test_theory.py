@@ -50,11 +50,11 @@ def test_embeddings_of_a_model(counts: Path, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     table = {"embeddings.word_embeddings.weight": rng.standard_normal((30, 128)).astype(np.float32)}
     model = save_bert(tmp_path / "bert", bert_tensors() | table)
-    own, drawn = (
+    own, random = (
         json.loads(posgeom("theory", "bounds", "--counts", counts, *words, "--json", cwd=tmp_path).stdout)
         for words in (("--model", model), ())
     )
-    assert own["inequalities"][-1]["left"] != drawn["inequalities"][-1]["left"]
+    assert own["inequalities"][-1]["left"] != random["inequalities"][-1]["left"]
     refused(posgeom("theory", "bounds", "--model", model, cwd=tmp_path), "no corpus")
     bare = save_bert(tmp_path / "bare")
     refused(posgeom("theory", "bounds", "--counts", counts, "--model", bare, cwd=tmp_path), "no token embeddings")

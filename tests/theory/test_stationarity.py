@@ -78,13 +78,13 @@ def test_ratios_are_free_of_noise_where_the_plug_in_is_not() -> None:
     """With few documents most of the plug-in distance is noise, which hardly varies with the pair."""
     rows = drifting()
     truth = ratios_of(distribution_distances(rows) ** 2, np.arange(len(rows)))
-    found = [stationarity(estimated(rows, 300, seed=seed), n_dims=16) for seed in range(8)]
+    results = [stationarity(estimated(rows, 300, seed=seed), n_dims=16) for seed in range(8)]
     for name in RATIOS:
-        sound = np.array([one.sound[name].value for one in found])
+        sound = np.array([one.sound[name].value for one in results])
         error = sound.std(ddof=1) / np.sqrt(len(sound))
         assert abs(sound.mean() - truth[name]) < 3 * error + 0.02
     name = RATIOS[3]
-    plugin = np.mean([one.plugin[name].value for one in found])
+    plugin = np.mean([one.plugin[name].value for one in results])
     assert plugin < (truth[name] or 0) - 0.03
 
 

@@ -74,8 +74,8 @@ def stationarity_command(
     if not corpus and not counts:
         show(stationary_families(), as_json=as_json)
         return
-    shape = _sound(corpus_counts(corpus, tokenizer, counts, options), options)
-    show(stationarity(shape, n_dims=n_dims), as_json=as_json)
+    sound = _sound(corpus_counts(corpus, tokenizer, counts, options), options)
+    show(stationarity(sound, n_dims=n_dims), as_json=as_json)
 
 
 @app.command("parametrisation", epilog=_epilog("parametrisation"))
@@ -146,12 +146,12 @@ def monotonicity_command(
 ) -> None:
     """Conjecture 5: violations of monotonicity of the corpus (its hypothesis) and of encodings (its conclusion)."""
     counted = corpus_counts(corpus, tokenizer, counts, options)
-    shape, seed = _sound(counted, options), seed_of(options)
+    sound, seed = _sound(counted, options), seed_of(options)
     given = [
-        build_encoding(spec, n_positions=counted.n_positions, n_dims=n_dims, geometry=shape, seed=seed)
+        build_encoding(spec, n_positions=counted.n_positions, n_dims=n_dims, geometry=sound, seed=seed)
         for spec in encoding or ()
     ]
-    show(monotonicity_check(shape, _paper(counted, options), given), as_json=as_json)
+    show(monotonicity_check(sound, _paper(counted, options), given), as_json=as_json)
 
 
 @app.command("mds", epilog=_epilog("mds"))
