@@ -40,6 +40,17 @@ def test_a_check_of_counts(name: str, counts: Path, tmp_path: Path) -> None:
     assert document["because"] in " ".join(done.stdout.split())
 
 
+def test_all_of_them_at_once(counts: Path, tmp_path: Path) -> None:
+    document = json.loads(posgeom("theory", "all", "--counts", counts, "--json", cwd=tmp_path).stdout)
+    assert document.keys() >= {*CHECKS, "ntk", "isometry"}
+    for name in CHECKS:
+        one = json.loads(posgeom("theory", name, "--counts", counts, "--json", cwd=tmp_path).stdout)
+        assert document[name] == one
+    printed = posgeom("theory", "all", "--counts", counts, cwd=tmp_path)
+    assert printed.returncode == 0
+    assert all(f"\n{name}\n" in f"\n{printed.stdout}" for name in document)
+
+
 def test_what_needs_no_corpus(tmp_path: Path) -> None:
     assert "4.503" in posgeom("theory", "bounds", cwd=tmp_path).stdout
     assert "Fisher-Rao" in posgeom("theory", "isometry", cwd=tmp_path).stdout

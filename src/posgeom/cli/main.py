@@ -68,6 +68,7 @@ app.command("claims", epilog=claims.EPILOG)(claims.command)
 app.add_typer(theory.app, name="theory")
 theory.app.command("necessity", epilog=theory_models.NECESSITY_EPILOG)(theory_models.necessity_command)
 theory.app.command("separation", epilog=theory_models.SEPARATION_EPILOG)(theory_models.separation_command)
+theory.app.command("all", epilog=theory_models.ALL_EPILOG)(theory_models.all_command)
 theory.app.command("ntk", epilog=theory_models.NTK_EPILOG)(theory_models.ntk_command)
 
 

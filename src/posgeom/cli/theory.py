@@ -74,7 +74,7 @@ def stationarity_command(
     if not corpus and not counts:
         show(stationary_families(), as_json=as_json)
         return
-    sound = _sound(corpus_counts(corpus, tokenizer, counts, options), options)
+    sound = sound_geometry(corpus_counts(corpus, tokenizer, counts, options), options)
     show(stationarity(sound, n_dims=n_dims), as_json=as_json)
 
 
@@ -93,7 +93,9 @@ def parametrisation_command(
 ) -> None:
     """Remark 8: rank, stress, alignment out of sample and parameters of every rank of MDS."""
     counted = corpus_counts(corpus, tokenizer, counts, options)
-    check = parametrisation(_sound(counted, options), _paper(counted, options), n_dims=n_dims, loss=loss)
+    check = parametrisation(
+        sound_geometry(counted, options), paper_geometry(counted, options), n_dims=n_dims, loss=loss
+    )
     show(check, as_json=as_json)
 
 
@@ -146,12 +148,12 @@ def monotonicity_command(
 ) -> None:
     """Conjecture 5: violations of monotonicity of the corpus (its hypothesis) and of encodings (its conclusion)."""
     counted = corpus_counts(corpus, tokenizer, counts, options)
-    sound, seed = _sound(counted, options), seed_of(options)
+    sound, seed = sound_geometry(counted, options), seed_of(options)
     given = [
         build_encoding(spec, n_positions=counted.n_positions, n_dims=n_dims, geometry=sound, seed=seed)
         for spec in encoding or ()
     ]
-    show(monotonicity_check(sound, _paper(counted, options), given), as_json=as_json)
+    show(monotonicity_check(sound, paper_geometry(counted, options), given), as_json=as_json)
 
 
 @app.command("mds", epilog=_epilog("mds"))
@@ -168,7 +170,7 @@ def mds_command(
         counted = corpus_counts(corpus, tokenizer, counts, options)
     else:
         counted = synthetic(seed=seed_of(options)).counts
-    show(stress_and_strain(_paper(counted, options).plugin), as_json=as_json)
+    show(stress_and_strain(paper_geometry(counted, options).plugin), as_json=as_json)
 
 
 @app.command("isometry", epilog=_epilog("isometry"))
@@ -191,12 +193,14 @@ def corpus_counts(
         return counts_of(source, tokenizer, options, progress)
 
 
-def _sound(counts: PositionCounts, options: Mapping[str, Any]) -> Geometry:
+def sound_geometry(counts: PositionCounts, options: Mapping[str, Any]) -> Geometry:
+    """The geometry by the sound convention."""
     with progress_bars(quiet=False) as progress:
         return geometry(counts, seed=seed_of(options), progress=progress, **CONVENTIONS["sound"])
 
 
-def _paper(counts: PositionCounts, options: Mapping[str, Any]) -> Geometry:
+def paper_geometry(counts: PositionCounts, options: Mapping[str, Any]) -> Geometry:
+    """The geometry by the paper's convention."""
     return geometry(counts, seed=seed_of(options), **CONVENTIONS["paper"])
 
 
