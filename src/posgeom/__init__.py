@@ -15,6 +15,7 @@ from posgeom.counts.counting import count, count_texts
 from posgeom.counts.leaks import SharedShingles, shared_shingles
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.storage import read_counts
+from posgeom.counts.token_ids import count_ids
 from posgeom.encodings.alibi import alibi, alibi_slopes
 from posgeom.encodings.base import Encoding, LagEncoding, PointEncoding
 from posgeom.encodings.bias import Bias
@@ -158,6 +159,7 @@ __all__ = [
     "build_encoding",
     "classical_mds",
     "count",
+    "count_ids",
     "count_texts",
     "depth_curve",
     "distribution_distances",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from posgeom.errors import GeometryError, PosgeomError, RunError
+from posgeom.errors import GeometryError, PosgeomError
 from posgeom.estimation.metrics import METRICS
 from posgeom.paper.inputs import Inputs, open_inputs
 from posgeom.paper.measured import Measured
@@ -18,7 +18,6 @@ from posgeom.theory import kernel_claims
 from posgeom.theory.bounds import STATEMENTS, Statement
 from posgeom.theory.claims import CLAIMS, ledger
 from posgeom.theory.evidence import Evidence
-from posgeom.theory.run_claims import read_run
 from posgeom.theory.stationary_families import FAMILIES, stationary_families
 from posgeom.theory.verdict import Finding, Verdict, plain
 from tests.models.raw import bert_tensors, save_bert
@@ -172,6 +171,7 @@ def run_of(encoding: str = "default", **changes: Any) -> dict[str, Any]:
         "alignment": 0.4,
         "alignment_high": 0.5,
     }
+    first["min_separation"] = changes.pop("start", 0.7)
     options = {"encoding": encoding, "model": None, "rank": None}
     for name, value in changes.items():
         (options if name in options else last)[name] = value
@@ -191,6 +191,7 @@ def run_of(encoding: str = "default", **changes: Any) -> dict[str, Any]:
         (8, [run_of(model="bert", min_separation=0.703)], Verdict.HOLDS),
         (8, [run_of(model="bert", min_separation=0.8)], Verdict.FALSE),
         (8, [run_of()], Verdict.NOT_RUN),
+        (8, [run_of("none", model="bert", start=0.0)], Verdict.NOT_RUN),
         (37, [run_of(stress_raw=1.0, accuracy=0.6), run_of("rope", accuracy=0.9)], Verdict.HOLDS),
         (37, [run_of(stress_raw=1.0, accuracy=0.9), run_of("rope", accuracy=0.6)], Verdict.NOT_TESTABLE),
         (37, [run_of(stress_raw=1.0, accuracy=0.6), run_of("rope", accuracy=0.61)], Verdict.NOT_TESTABLE),
@@ -201,25 +202,8 @@ def run_of(encoding: str = "default", **changes: Any) -> dict[str, Any]:
     ],
 )
 def test_claims_about_training_read_runs(number: int, runs: list[dict[str, Any]], expected: Verdict) -> None:
-    assert verdicts(Evidence(Inputs(), runs=tuple(runs)), number) == {number: expected}
-
-
-def test_runs_are_read_or_refused(tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text(json.dumps(run_of()))
-    assert read_run(tmp_path)["task"]["name"] == "order"
-    wrong = [
-        run_of() | {"task": 1},
-        run_of() | {"records": []},
-        run_of() | {"records": [{}]},
-        run_of() | {"options": {}},
-    ]
-    texts = ["{}", "[]", *map(json.dumps, wrong)]
-    for text, reason in (*((one, r"lacks task\.chance, .*finished run") for one in texts), ("[", "cannot read")):
-        (tmp_path / "run.json").write_text(text)
-        with pytest.raises(RunError, match=reason):
-            read_run(tmp_path)
-    with pytest.raises(RunError, match=r"has no run\.json"):
-        read_run(tmp_path / "none")
+    inputs = Inputs(runs={str(k): run for k, run in enumerate(runs)})
+    assert verdicts(Evidence(inputs), number) == {number: expected}
 
 
 def test_what_json_holds() -> None:

@@ -128,19 +128,19 @@ def correlations(evidence: Evidence) -> Finding:
     corpus = evidence.sst2
     encodings = {"MDS": corpus.build("mds", N_DIMS), "MDS of rank 1": corpus.build("mds:rank=1", N_DIMS)}
     encodings |= {name: _positions(model) for name, model in _models(evidence)}
-    found = {
+    by_name = {
         name: pearson(upper_pairs(one.distances(corpus.paper.positions)), corpus.paper.distances.pairs)
         for name, one in encodings.items()
     }
-    shown = ", ".join(f"{name} {defined(value):.3f}" for name, value in found.items())
-    exact = abs(defined(found["MDS"]) - 1) < 1e-6
+    shown = ", ".join(f"{name} {defined(value):.3f}" for name, value in by_name.items())
+    exact = abs(defined(by_name["MDS"]) - 1) < 1e-6
     because = f"Pearson correlations: {shown}."
     if exact:
         because += " That of MDS is 1 by construction, at any width of at least the rank of B."
-    missing = [name for name in ("pretrained", "scratch") if name not in found]
+    missing = [name for name in ("pretrained", "scratch") if name not in by_name]
     if missing:
         because += f" Not run: {' and '.join(missing)}."
-    return Finding(Verdict.CONVENTION if exact else Verdict.FALSE, because, found)
+    return Finding(Verdict.CONVENTION if exact else Verdict.FALSE, because, by_name)
 
 
 def peak_layer(evidence: Evidence) -> Finding:
