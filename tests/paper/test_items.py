@@ -113,7 +113,7 @@ def test_what_is_missing_is_said_and_never_made_up(name: str, synthetic_inputs: 
 def test_other_corpora_and_models_are_not_comparable(small_inputs: Inputs) -> None:
     result = reproduce([], small_inputs)
     for item in result.items[2:]:
-        if item.name in ("fig1", "fig2"):
+        if item.name in ("fig1", "fig2", "fig5"):  # on synthetic corpora, or on draws, which need no input
             continue
         found = {row.verdict for row in item.rows if row.paper is not None and row.quantity != "violations, random"}
         assert found <= {Verdict.OTHER_INPUT, Verdict.NOT_RUN}, item.name
