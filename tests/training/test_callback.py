@@ -216,8 +216,9 @@ def test_two_processes_record_once_and_gather_what_they_share(tmp_path: Path) ->
     script.write_text(TWO_PROCESSES)
     root = Path(__file__).parents[2]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(root)]), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone", script, tmp_path]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone"]
+    arguments = [*command, str(script), str(tmp_path)]
+    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     first, second = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1))
     both = {"wrapped": "DistributedDataParallel", "own_rows": 6, "gathered": True}
