@@ -23,6 +23,7 @@ RunLike = str | Path | Run | Analysis
 
 __all__ = [
     "KINDS",
+    "alignment_steps",
     "density",
     "depth",
     "depth_curve",
@@ -30,10 +31,12 @@ __all__ = [
     "lag",
     "layers",
     "logo",
+    "loss",
     "map_of_positions",
     "matrix",
     "save_page",
     "scorecard",
+    "separation",
     "spectrum",
     "violations",
     "width",
@@ -135,3 +138,18 @@ def depth_curve(run: RunLike) -> "alt.TopLevelMixin":
 def layers(run: RunLike) -> "alt.TopLevelMixin":
     """Scaled stress by layer and head of a model."""
     return _chart(run, "layers")
+
+
+def separation(run: RunLike) -> "alt.TopLevelMixin":
+    """Minimum separation of positions along a run of training."""
+    return _chart(run, "separation")
+
+
+def alignment_steps(run: RunLike) -> "alt.TopLevelMixin":
+    """Alignment with the documents trained on, along a run of training."""
+    return _chart(run, "alignment-steps")
+
+
+def loss(run: RunLike) -> "alt.TopLevelMixin":
+    """Held-out loss along a run of training."""
+    return _chart(run, "loss")
