@@ -7,7 +7,7 @@ import typer
 
 from posgeom.cli import options as o
 from posgeom.cli.inspect import ModelArgument
-from posgeom.cli.theory import SeedOption, corpus_counts, seed_of, show
+from posgeom.cli.theory import SeedOption, app, corpus_counts, seed_of, show
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import resolve_sources
 from posgeom.errors import PosgeomError
@@ -26,6 +26,7 @@ SEPARATION_EPILOG = f"Example:\n\nposgeom theory separation ./my-bert reviews.pa
 NTK_EPILOG = "Example:\n\nposgeom theory ntk reviews.parquet -t bert-base-uncased -n 64 --kernel 'exp(-d)'"
 
 
+@app.command("necessity", epilog=NECESSITY_EPILOG)
 def necessity_command(
     model: ModelArgument,
     encoding: Annotated[
@@ -45,6 +46,7 @@ def necessity_command(
     show(check, as_json=as_json)
 
 
+@app.command("separation", epilog=SEPARATION_EPILOG)
 @o.takes(ReadOptions, CountOptions)
 def separation_command(
     model: Annotated[
@@ -69,6 +71,7 @@ def separation_command(
     show(separation_of_model(model, counted, texts, seed=seed_of(options)), as_json=as_json)
 
 
+@app.command("ntk", epilog=NTK_EPILOG)
 @o.takes(ReadOptions, CountOptions)
 def ntk_command(
     corpus: o.CorpusArgument = None,
