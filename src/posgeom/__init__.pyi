@@ -39,6 +39,7 @@ from posgeom.errors import (
 )
 from posgeom.estimation.build import Geometry, geometry
 from posgeom.estimation.distance_matrix import DistanceMatrix
+from posgeom.estimation.leading_axes import LeadingAxes, leading_axes
 from posgeom.estimation.mds import MDS, Spectrum, classical_mds
 from posgeom.estimation.metrics import METRICS, distribution_distances
 from posgeom.fitting import fit_encoding
@@ -103,6 +104,7 @@ __all__ = [
     "Interval",
     "LagEncoding",
     "LayerAnalysis",
+    "LeadingAxes",
     "Linear",
     "Llama3",
     "LongRope",
@@ -151,6 +153,7 @@ __all__ = [
     "jackknife",
     "kerple",
     "layer_scores",
+    "leading_axes",
     "learned",
     "learned_table",
     "load_matrix",
