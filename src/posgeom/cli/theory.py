@@ -33,10 +33,13 @@ from posgeom.theory.stationary_families import stationary_families
 from posgeom.theory.verdict import Cell as Value
 from posgeom.theory.verdict import Check
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Check the theorems of the paper on a corpus or a model of one's own. A faithful geometry is no better model.",
-)
+app = typer.Typer(name="theory", no_args_is_help=True)
+
+
+@app.callback()
+def command() -> None:
+    """Check the theorems of the paper on a corpus or a model of one's own. A faithful geometry is no better model."""
+
 
 SeedOption = Annotated[int, typer.Option("--seed", metavar="S", help="Seed of whatever is random.")]
 DimsOption = Annotated[int, typer.Option("-d", "--n-dims", metavar="DIMS", help="Width d of encodings that have one.")]

@@ -11,6 +11,7 @@ from posgeom.cli.inspect import ModelArgument
 from posgeom.cli.theory import (
     DimsOption,
     SeedOption,
+    app,
     corpus_counts,
     paper_geometry,
     seed_of,
@@ -43,6 +44,7 @@ ALL_EPILOG = "Example:\n\nposgeom theory all reviews.parquet -t bert-base-uncase
 NTK_EPILOG = "Example:\n\nposgeom theory ntk reviews.parquet -t bert-base-uncased -n 64 --kernel 'exp(-d)'"
 
 
+@app.command("necessity", epilog=NECESSITY_EPILOG)
 def necessity_command(
     model: ModelArgument,
     encoding: Annotated[
@@ -62,6 +64,7 @@ def necessity_command(
     show(check, as_json=as_json)
 
 
+@app.command("separation", epilog=SEPARATION_EPILOG)
 @o.takes(ReadOptions, CountOptions)
 def separation_command(
     model: Annotated[
@@ -86,6 +89,7 @@ def separation_command(
     show(separation_of_model(model, counted, texts, seed=seed_of(options)), as_json=as_json)
 
 
+@app.command("ntk", epilog=NTK_EPILOG)
 @o.takes(ReadOptions, CountOptions)
 def ntk_command(
     corpus: o.CorpusArgument = None,
@@ -118,6 +122,7 @@ def ntk_command(
     show(ntk(distances, kernel, seed=seed_of(options)), as_json=as_json)
 
 
+@app.command("all", epilog=ALL_EPILOG)
 @o.takes(ReadOptions, CountOptions)
 def all_command(
     corpus: o.CorpusArgument = None,
