@@ -23,7 +23,7 @@ from posgeom.options import DEFAULT_N_DIMS, AnalyzeOptions, CountOptions, Geomet
 from posgeom.report.files import staged_file
 from posgeom.report.tensors import check_target, write_tensors
 from posgeom.report.terminal import print_paragraph, print_table
-from posgeom.tables import Column, Table, cell, percent
+from posgeom.tables import Cell, Column, Table, cell, percent
 
 EPILOG = """Examples:
 
@@ -154,7 +154,11 @@ def _print(document: dict[str, Any]) -> None:
     if document["encodings"]:
         columns = (Column("encoding", 30, left=True), Column("alignment", 10), Column("sampling error", 14))
         scored = [
-            [cell(one["name"]), cell(one["alignment"], ".4f"), cell(one["sampling_error"], ".4f")]
+            [
+                cell(one["name"]),
+                cell(one["alignment"], ".4f"),
+                cell(one["sampling_error"], ".4f") if one["n_probes"] else Cell("none"),
+            ]
             for one in document["encodings"]
         ]
         print_table(Table("Alignment", columns, scored), console)
