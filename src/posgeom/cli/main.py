@@ -28,6 +28,7 @@ COMMANDS = {
     "analyze": "analyze",
     "count": "count",
     "merge": "count.merge_command",
+    "axes": "axes",
     "tokens": "tokens",
     "encodings": "encodings",
     "export": "export",

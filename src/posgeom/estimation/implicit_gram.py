@@ -72,7 +72,9 @@ class ImplicitGram:
 
     def dense(self) -> NDArray[np.float64]:
         """B itself, shape (m, m)."""
-        gram = sum(c * cross_gram(x, x) for c, x in self.factors)
+        gram = np.zeros((self.factors[0][1].shape[0],) * 2)
+        for c, x in self.factors:
+            gram += c * cross_gram(x, x)
         gram = ((gram + gram.T) / 2)[np.ix_(self.row_of_position, self.row_of_position)]
         means = gram.mean(axis=0)
         return np.asarray(gram - means - means[:, None] + means.mean())
@@ -89,9 +91,9 @@ class ImplicitGram:
         return float(sum((part * self.apply(part)).sum() for part in column_blocks(points)))
 
     def lag_sums(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Sums over the pairs of each lag of W (sum of c X X^T) W^T, not centred, in both orders; shape (span + 1,).
+        """Sums of B over the pairs of positions of each lag, in both orders, shape (span + 1,).
 
-        The autocorrelation of a column of X over the sequence, by its power spectrum.
+        The autocorrelation along the sequence of each column of J W X, from its power spectrum.
         """
         places, span = positions - positions[0], int(positions[-1] - positions[0])
         length = scipy.fft.next_fast_len(2 * span + 1, real=True)
@@ -103,11 +105,12 @@ class ImplicitGram:
             for start in range(0, filled.size, width):
                 columns = by_token[:, filled[start : start + width]].toarray().T
                 signal = np.zeros((len(columns), span + 1))
-                signal[:, places] = columns
-                power += c * (np.abs(scipy.fft.rfft(signal, length)) ** 2).sum(axis=0)
-        sums = scipy.fft.irfft(power, length)[: span + 1]
+                signal[:, places] = columns - columns.mean(axis=1, keepdims=True)
+                transformed = scipy.fft.rfft(signal, length)
+                power += c * (transformed.real**2 + transformed.imag**2).sum(axis=0)
+        sums = np.asarray(scipy.fft.irfft(power, length)[: span + 1])
         sums[1:] *= 2
-        return np.asarray(sums)
+        return sums
 
 
 def column_blocks(matrix: NDArray[np.float64], width: int = 32) -> Iterator[NDArray[np.float64]]:

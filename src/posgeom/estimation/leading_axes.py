@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -78,6 +79,11 @@ class LeadingAxes:
             f"<LeadingAxes: {self.eigenvalues.size} of {self.positions.size:,} positions, {self.metric}, "
             f"{self.estimator}, {self.method}>"
         )
+
+    @cached_property
+    def lag_sums(self) -> NDArray[np.float64]:
+        """Sums of B over the pairs of each lag, in both orders, from lag 0: what a function of the lag meets of it."""
+        return self.gram.lag_sums(self.positions)
 
     @property
     def mean_squared(self) -> float:
