@@ -33,6 +33,7 @@ from posgeom.cli import (
     theory_models,
     tokens,
     train,
+    warp,
 )
 from posgeom.errors import PosgeomError
 from posgeom.messages import printable, shown
@@ -51,6 +52,7 @@ app.command("analyze", epilog=analyze.EPILOG)(analyze.command)
 app.command("count", epilog=count.EPILOG)(count.command)
 app.command("merge", epilog=count.MERGE_EPILOG)(count.merge_command)
 app.command("tokens", epilog=tokens.EPILOG)(tokens.command)
+app.command("warp", epilog=warp.EPILOG)(warp.command)
 app.command("encodings", epilog=encodings.EPILOG)(encodings.command)
 app.command("export", epilog=export.EPILOG)(export.command)
 app.command("fit", epilog=fit.EPILOG)(fit.command)

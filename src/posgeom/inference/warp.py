@@ -17,7 +17,7 @@ from posgeom.encodings.base import Encoding
 from posgeom.encodings.line import line
 from posgeom.encodings.mds import mds
 from posgeom.encodings.sinusoidal import sinusoidal
-from posgeom.encodings.warp_fits import NAMES, best_warp, check_family, corpus_warp, limits
+from posgeom.encodings.warp_fits import MONOTONE, NAMES, best_warp, check_family, corpus_warp, limits
 from posgeom.encodings.warps import FAMILIES, Warp
 from posgeom.errors import EncodingError, GeometryError, check_type
 from posgeom.estimation.build import Geometry, restricted
@@ -48,7 +48,7 @@ class FittedWarp:
     parameter : float or None
         None of the monotone family.
     parameter_interval : Interval or None
-        By the jackknife of its logarithm; None where there are too few folds.
+        By the jackknife of its logarithm; None where there are too few folds, or it lies at a limit.
     at_limit : str or None
         Which end of the searched parameters it lies at, ``"low"`` or ``"high"``: the family has no best one inside.
     alignment : Estimate
@@ -82,7 +82,7 @@ class WarpFit(Warp):
     mds : mapping of int to Estimate
         Alignment of MDS by rank: 1, which no line can surpass on what it is fitted to, and the significant rank.
     beyond_lines : Estimate
-        Alignment of MDS of rank 1 less that of the best warp.
+        Alignment of MDS of rank 1 less that of the best warp, the monotone one included even where it is not asked for.
     is_line : bool or None
         False where that has an interval above 0: positions of this corpus do not lie on a line. None where undefined.
     undefined : str or None
@@ -227,28 +227,30 @@ def fit_warp(
         raise GeometryError(f"{geometry.positions.size} positions have no spacing to fit: expected at least 3")
     tested, undefined = significance(geometry, progress=progress), why_undefined(geometry)
     ranks = sorted({1, tested.rank if tested is not None and tested.rank else 1})
-    lines = {name: line(geometry.n_positions, warp=corpus_warp(geometry, name)) for name in names}
+    # The monotone warp is always tried: whether positions lie on a line is not for one family to say.
+    lines = {
+        name: line(geometry.n_positions, warp=corpus_warp(geometry, name)) for name in dict.fromkeys([*names, MONOTONE])
+    }
     rivals = {SINUSOID: sinusoidal(geometry.n_positions, _WIDTH), LINE: line(geometry.n_positions)}
     found = _alignments([*lines.values(), *rivals.values(), *(mds(geometry, rank=rank) for rank in ranks)], geometry)
-    by_name = dict(zip([*names, *rivals, *ranks], found, strict=True))
+    by_name = dict(zip([*lines, *rivals, *ranks], found, strict=True))
     fitted = [_fitted(name, geometry, by_name[name].estimate, level) for name in names]
     products = geometry.products
     best = None if undefined else max(names, key=lambda name: by_name[name].value)
-    order = sorted(
-        fitted, key=lambda one: -np.inf if one.alignment.value is None else one.alignment.value, reverse=True
-    )
+    order = sorted(fitted, key=lambda one: one.alignment.value or 0.0, reverse=True)
     gaps = {name: by_name[best].minus(by_name[name]).estimate for name in names if name != best} if best else {}
-    beyond = by_name[1].minus(by_name[best]).estimate if best else Estimate(None)
+    on_line = max((by_name[name] for name in lines), key=lambda one: one.value)
+    beyond = by_name[1].minus(on_line).estimate if best else Estimate(None)
     return WarpFit(
         families=tuple(order),
         best=best,
-        told_apart=bool(gaps) and all(_is_above_zero(gap, level) for gap in gaps.values()),
+        told_apart=bool(gaps) and all(is_above_zero(gap, level) for gap in gaps.values()),
         advantages=gaps,
         sinusoidal=by_name[SINUSOID].estimate,
         line=by_name[LINE].estimate,
         mds={rank: by_name[rank].estimate for rank in ranks},
         beyond_lines=beyond,
-        is_line=None if beyond.value is None else not _is_above_zero(beyond, level),
+        is_line=None if beyond.value is None else not is_above_zero(beyond, level),
         undefined=undefined,
         out_of_sample=products is not None and products.n >= ENOUGH_FOLDS,
         n_folds=None if products is None else products.n,
@@ -340,7 +342,7 @@ def _fitted(name: str, geometry: Geometry, alignment: Estimate, level: float) ->
     exponent = float(np.log(warp.parameter))
     at_limit = "low" if exponent - low < _AT_LIMIT else "high" if high - exponent < _AT_LIMIT else None
     interval = None
-    if products is not None and products.n >= ENOUGH_FOLDS:
+    if products is not None and products.n >= ENOUGH_FOLDS and at_limit is None:
 
         def exponents(groups: Sequence[int]) -> float:
             return float(np.log(best_warp(products.centred(groups), positions, name).parameter or np.nan))
@@ -351,6 +353,7 @@ def _fitted(name: str, geometry: Geometry, alignment: Estimate, level: float) ->
     return FittedWarp(name, warp, warp.parameter, interval, at_limit, alignment)
 
 
-def _is_above_zero(difference: Estimate, level: float) -> bool:
+def is_above_zero(difference: Estimate, level: float) -> bool:
+    """Whether the whole interval of a difference is."""
     interval = difference.interval(level)
     return interval is not None and interval.low > 0
