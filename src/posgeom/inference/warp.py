@@ -300,19 +300,46 @@ class LeftOut:
 
 
 def leave_out_first(
-    geometry: Geometry, families: Sequence[str] = tuple(FAMILIES), *, progress: ProgressHook = silent
+    geometry: Geometry,
+    families: Sequence[str] = tuple(FAMILIES),
+    n_left_out: Sequence[int] | None = None,
+    *,
+    progress: ProgressHook = silent,
 ) -> tuple[LeftOut, ...]:
-    """Alignment, and the share of |B|^2, as the first 0, 1, 2, 4, 8, ... positions are left out."""
+    """Alignment, and the share of |B|^2, as the first positions are left out: where the shape comes from.
+
+    Parameters
+    ----------
+    geometry : Geometry
+    families : sequence of str
+        Of `fit_warp`; each is fitted anew to the positions that are left.
+    n_left_out : sequence of int, optional
+        Numbers of positions to leave out; by default 0, 1, 2, 4, 8, ... as long as 8 are left.
+    progress : callable
+        Called as ``progress("leaving first positions out", done, total)``.
+
+    Returns
+    -------
+    tuple of LeftOut
+
+    Raises
+    ------
+    GeometryError
+        When fewer than three positions would be left.
+    """
+    stage, m = "leaving first positions out", geometry.positions.size
+    counts = [0, *(2**k for k in range(20) if m - 2**k >= 8)] if n_left_out is None else list(n_left_out)
+    if any(not 0 <= k <= m - 3 for k in counts):
+        raise GeometryError(f"{max(counts)} positions to leave out of {m}: expected 0 to {m - 3}")
     rows = []
-    counts = [0] + [2**k for k in range(20) if geometry.positions.size - 2**k >= 8]
     for done, k in enumerate(counts):
-        progress("leaving first positions out", done, len(counts))
+        progress(stage, done, len(counts))
         part = restricted(geometry, geometry.positions[k:])
         lines = [line(part.n_positions, warp=corpus_warp(part, name)) for name in families]
         found = _alignments([*lines, sinusoidal(part.n_positions, _WIDTH), line(part.n_positions)], part)
         alignments = {name: one.estimate for name, one in zip((*families, SINUSOID, LINE), found, strict=True)}
         rows.append(LeftOut(int(part.positions[0]), int(part.positions.size), _share(part, geometry), alignments))
-    progress("leaving first positions out", len(counts), len(counts))
+    progress(stage, len(counts), len(counts))
     return tuple(rows)
 
 
