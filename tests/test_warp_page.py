@@ -15,32 +15,35 @@ from posgeom.simulation.standard_library import docstrings, standard_library_fil
 pytestmark = pytest.mark.slow
 PAGE = Path(__file__).parents[1] / "docs" / "warp.md"
 VERSION = f"Python {platform.python_version()}"
-HEADINGS = "corpus | positions | best warp | best of one parameter | alignment of the best | sinusoid | line | MDS, rank 1 | a line?"
+HEADINGS = (
+    "corpus | positions | best warp | best of one parameter | alignment of the best | sinusoid | line | MDS, rank 1 | "
+    "a line?"
+)
 
 
-def imdb(data: Path) -> pg.PositionCounts:
-    return pg.count(data / "imdb.parquet", data / "bert-uncased/tokenizer.json", n_positions=256)
+def imdb(data_dir: Path) -> pg.PositionCounts:
+    return pg.count(data_dir / "imdb.parquet", data_dir / "bert-uncased/tokenizer.json", n_positions=256)
 
 
-def sst2(data: Path) -> pg.PositionCounts:
-    return pg.count(data / "sst2.parquet", data / "bert-uncased/tokenizer.json", n_positions=32)
+def sst2(data_dir: Path) -> pg.PositionCounts:
+    return pg.count(data_dir / "sst2.parquet", data_dir / "bert-uncased/tokenizer.json", n_positions=32)
 
 
-def splice(data: Path) -> pg.PositionCounts:
-    with (data / "uci_splice.csv").open(newline="") as stream:
+def splice(data_dir: Path) -> pg.PositionCounts:
+    with (data_dir / "uci_splice.csv").open(newline="") as stream:
         windows = [row["sequence"].strip() for row in csv.DictReader(stream) if row["label"].strip() == "EI"]
     return pg.count_texts(windows, "chars", n_positions=60)
 
 
-def hdfs(data: Path) -> pg.PositionCounts:
-    return pg.count(data / "HDFS_2k.log", "whitespace", n_positions=16)
+def hdfs(data_dir: Path) -> pg.PositionCounts:
+    return pg.count(data_dir / "HDFS_2k.log", "whitespace", n_positions=16)
 
 
-def words(data: Path) -> pg.PositionCounts:  # noqa: ARG001
+def words(data_dir: Path) -> pg.PositionCounts:
     return pg.count_texts([text for text, _ in docstrings()], "whitespace", n_positions=64)
 
 
-def lines(data: Path) -> pg.PositionCounts:  # noqa: ARG001
+def lines(data_dir: Path) -> pg.PositionCounts:
     def read() -> Iterator[str]:
         for path in standard_library_files():
             yield from (text for text in path.read_text("utf-8", "replace").splitlines() if text.strip())
@@ -106,8 +109,8 @@ def row_of(corpus: str, fit: pg.WarpFit) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def test_the_table_of_corpora(data: Path) -> None:
-    fits = {name: pg.fit_warp(pg.geometry(read(data))) for name, read in CORPORA.items()}
+def test_the_table_of_corpora(data_dir: Path) -> None:
+    fits = {name: pg.fit_warp(pg.geometry(read(data_dir))) for name, read in CORPORA.items()}
     rows = [f"| {HEADINGS} |", "|" + "---|" * len(HEADINGS.split(" | ")), *(row_of(*item) for item in fits.items())]
     block("corpora", rows)
     assert not fits["splice sites EI"].is_line
@@ -116,8 +119,8 @@ def test_the_table_of_corpora(data: Path) -> None:
     assert fits["SST-2"].is_line
 
 
-def test_imdb_as_it_was_measured_and_without_its_first_positions(data: Path) -> None:
-    shape = pg.geometry(imdb(data))
+def test_imdb_as_it_was_measured_and_without_its_first_positions(data_dir: Path) -> None:
+    shape = pg.geometry(imdb(data_dir))
     # Measured before with a script of its own.
     for spec, expected in (("sinusoidal", 0.42), ("line", 0.49), ("line:warp=log:1", 0.82)):
         encoding = pg.build_encoding(spec, n_positions=256, n_dims=768)

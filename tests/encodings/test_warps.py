@@ -86,7 +86,7 @@ def test_line_and_brownian_motion() -> None:
 
 def test_orbit_and_kernel_agree_under_a_warp() -> None:
     for reference in ("unit", "gaussian"):
-        orbit, kernel = (rope(N, 12, warp=LogWarp(3.0), reference=reference, form=form) for form in ("orbit", "kernel"))  # type: ignore[arg-type]
+        orbit, kernel = (rope(N, 12, warp=LogWarp(3.0), reference=reference, form=form) for form in ("orbit", "kernel"))
         np.testing.assert_allclose(orbit.distances(), kernel.distances(), rtol=1e-6, atol=1e-7)
 
 

@@ -125,7 +125,7 @@ def test_a_fit_is_a_warp_that_any_scheme_takes() -> None:
     encoding = sinusoidal(N, 16, warp=fit)
     np.testing.assert_array_equal(
         encoding.coordinates(),
-        sinusoidal(N, 16, warp=fit[fit.best].warp).coordinates(),  # type: ignore[arg-type]
+        sinusoidal(N, 16, warp=fit[fit.best].warp).coordinates(),
     )
     assert encoding.is_fitted_to(on_line(TRUTH[0]))
     assert encoding.refit is not None

@@ -3,7 +3,7 @@
 import json
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Unpack
+from typing import Annotated, Any
 
 import typer
 
@@ -16,7 +16,7 @@ from posgeom.encodings.warps import FAMILIES
 from posgeom.errors import GeometryError
 from posgeom.inference.warp import fit_warp, leave_out_first
 from posgeom.messages import shown
-from posgeom.options import AnalyzeOptions, CountOptions, GeometryOptions, ReadOptions
+from posgeom.options import CountOptions, GeometryOptions, ReadOptions
 from posgeom.policies import LEVEL
 from posgeom.report.charts.figure import can_draw, write_figure
 from posgeom.report.files import staged_directory
@@ -65,7 +65,7 @@ def command(
     as_json: o.JsonOption = False,
     quiet: o.QuietOption = False,
     verbose: o.VerboseOption = False,
-    **options: Unpack[AnalyzeOptions],
+    **options: Any,
 ) -> None:
     """Fit warps of the position: the spacing under which positions lie on a line, if they do."""
     source, seed, families = corpus_or_counts(corpus, counts), options.get("seed", 0), family or list(NAMES)

@@ -240,7 +240,8 @@ def takes_warp(build: Callable[P, Encoding]) -> Callable[P, Encoding]:
         if warp is not None and warp.refit is not None:
             encoding.fitted_to = warp.fitted_to
             again: Any = build
-            encoding.refit = lambda shape: again(*args, **options | {"warp": warp.refit(shape)})
+            refit: Callable[[Geometry], Warp] = warp.refit
+            encoding.refit = lambda shape: again(*args, **options | {"warp": refit(shape)})
         return encoding
 
     return call

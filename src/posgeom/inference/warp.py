@@ -266,7 +266,7 @@ def warp_band(fit: WarpFit, family: str, positions: NDArray[np.int64]) -> list[t
 
     def values(warp: Warp) -> NDArray[np.float64]:
         low, high = warp.at(ends)
-        return (warp.at(positions) - low) / (high - low)
+        return np.asarray((warp.at(positions) - low) / (high - low))
 
     products = geometry.products
     if products is None or products.n < ENOUGH_FOLDS:

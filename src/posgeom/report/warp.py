@@ -88,9 +88,9 @@ def warp_findings(fit: WarpFit) -> list[str]:
             text += f"; further axes exist, and MDS of rank {rank} has alignment {fit.mds[rank].value:.3f}"
     else:
         text = (
-            "Positions of this corpus do not lie on a line: MDS of rank 1 has more alignment than the best monotone warp, "
-            f"{fit.mds[1].value:.3f}, by {gap}. Use mds:rank={rank} (alignment {fit.mds[rank].value:.3f}) instead, if "
-            "that matters"
+            "Positions of this corpus do not lie on a line: MDS of rank 1 has more alignment than the best monotone "
+            f"warp, {fit.mds[1].value:.3f}, by {gap}. Use mds:rank={rank} (alignment {fit.mds[rank].value:.3f}) "
+            "instead, where that difference is large enough to matter"
         )
     return [*found, f"{text}.", NO_PROMISE]
 
