@@ -79,7 +79,7 @@ def shown(estimate: Estimate) -> str:
     bounds = estimate.interval(0.95)
     assert estimate.value is not None
     assert bounds is not None
-    return f"{estimate.value:.2f} ± {(bounds.high - bounds.low) / 2:.2f}"
+    return f"{estimate.value:.3f} ± {(bounds.high - bounds.low) / 2:.3f}"
 
 
 def parameter(one: pg.FittedWarp) -> str:

@@ -90,6 +90,20 @@ def test_orbit_and_kernel_agree_under_a_warp() -> None:
         np.testing.assert_allclose(orbit.distances(), kernel.distances(), rtol=1e-6, atol=1e-7)
 
 
+def test_each_coordinate_of_a_grid_is_warped() -> None:
+    warp = LogWarp(2.0)
+    points = build_encoding("sinusoidal:grid=3:8,warp=log:2", n_positions=N, n_dims=8).coordinates()
+    assert points is not None
+    x, y = sinusoidal(3, 4, warp=warp).coordinates(), sinusoidal(8, 4, warp=warp).coordinates()
+    assert x is not None
+    assert y is not None
+    np.testing.assert_allclose(points[2 * 8 + 5], np.concatenate([x[2], y[5]]), atol=1e-15)
+    turned = build_encoding("rope-grid:grid=3:8,warp=log:2", n_positions=N, n_dims=8).distances()
+    np.testing.assert_allclose(turned, euclidean_distances(points), atol=1e-9)
+    with pytest.raises(EncodingError, match="layout unit"):
+        build_encoding("rope-grid:grid=3:8,layout=unit,warp=log:2", n_positions=N, n_dims=8)
+
+
 def test_a_bias_takes_a_warp_of_the_lag() -> None:
     lags = np.abs(np.subtract.outer(np.arange(N), np.arange(N)))
     warp = LogWarp(2.0, 5)  # lags are counted from 0, whatever the origin of positions
@@ -140,6 +154,28 @@ def test_rotary_is_that_of_transformers_called_with_warped_ids(warp: str) -> Non
     cosines, sines = module(torch.zeros(1, N, 64), torch.as_tensor(arrays["position_ids"])[None])
     np.testing.assert_allclose(arrays["cos"], cosines[0].numpy(), atol=3e-6)
     np.testing.assert_allclose(arrays["sin"], sines[0].numpy(), atol=3e-6)
+
+
+@pytest.mark.models
+def test_a_warped_sinusoid_goes_into_a_model() -> None:
+    import torch
+    from transformers import BertConfig, BertModel
+
+    from posgeom.training import apply_encoding
+
+    torch.manual_seed(0)
+    model = BertModel(
+        BertConfig(vocab_size=20, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+                   max_position_embeddings=N)
+    )  # fmt: skip
+    table = model.embeddings.position_embeddings.weight
+    norm = float((table.detach() ** 2).sum(dim=1).mean())
+    applied = apply_encoding(model, "sinusoidal:warp=log:3:1")
+    assert applied.record["options"]["warp"] == "log:3:1"
+    expected = sinusoidal(N, 16, warp=LogWarp(3.0, 1)).coordinates()
+    assert expected is not None
+    rows = model.embeddings.position_embeddings.weight.detach().numpy()
+    np.testing.assert_allclose(rows, expected * np.sqrt(norm / (expected**2).sum(axis=1).mean()), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,6 @@ def build_encoding(
     arguments = {key: context[key] for key in scheme.context}
     if geometry is None and ("geometry" in arguments or _is_fitted(given)):
         raise EncodingError(f"encoding {name} is fitted to a corpus geometry: give one")
-    options = given
     if geometry is not None and isinstance(given.get("warp"), CorpusWarp):
         given = given | {"warp": corpus_warp(geometry, given["warp"].family)}
     encoding = copy(_call(scheme, arguments | given))  # a caller's own object keeps its name
@@ -212,7 +211,7 @@ def build_encoding(
     if "geometry" in arguments and encoding.refit is None:
         encoding.fitted_to = geometry
         encoding.refit = lambda shape: _call(scheme, arguments | given | {"geometry": shape})
-    encoding.options = MappingProxyType(defaults | {k: v for k, v in arguments.items() if k == "seed"} | options)
+    encoding.options = MappingProxyType(defaults | {k: v for k, v in arguments.items() if k == "seed"} | given)
     return encoding
 
 
