@@ -3,16 +3,22 @@
 import csv
 import os
 import platform
+import re
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+import typer.testing
 
 import posgeom as pg
+from posgeom.cli.main import app
 from posgeom.inference.jackknife import Estimate, Interval
 from posgeom.simulation.standard_library import docstrings, standard_library_files
+from posgeom.simulation.synthetic import sample_counts
 
-pytestmark = pytest.mark.slow
 PAGE = Path(__file__).parents[1] / "docs" / "warp.md"
 VERSION = f"Python {platform.python_version()}"
 HEADINGS = (
@@ -109,6 +115,28 @@ def row_of(corpus: str, fit: pg.WarpFit) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def test_the_commands_parse() -> None:
+    text = PAGE.read_text().replace("\\\n", " ")
+    commands = re.findall(r"^    (posgeom .*)$|`(posgeom export[^`]*)`", text, re.MULTILINE)
+    assert len(commands) == 8
+    for words in (shlex.split(a or b)[1:] for a, b in commands):
+        done = typer.testing.CliRunner().invoke(app, [*words, "--help"])
+        assert done.exit_code == 0, words
+        for spec in (word for word in words if "warp=" in word and "corpus" not in word):
+            pg.build_encoding(spec, n_positions=64, n_dims=64)
+
+
+def test_the_python_code_runs() -> None:
+    code = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
+    rng = np.random.default_rng(0)
+    scope: dict[str, Any] = {
+        "geometry": pg.geometry(sample_counts(rng.dirichlet(np.ones(9), 20), np.full(20, 900), n_folds=10, rng=rng))
+    }
+    exec(code, scope)
+    assert scope["table"].n_positions == 512
+
+
+@pytest.mark.slow
 def test_the_table_of_corpora(data_dir: Path) -> None:
     fits = {name: pg.fit_warp(pg.geometry(read(data_dir))) for name, read in CORPORA.items()}
     rows = [f"| {HEADINGS} |", "|" + "---|" * len(HEADINGS.split(" | ")), *(row_of(*item) for item in fits.items())]
@@ -119,6 +147,7 @@ def test_the_table_of_corpora(data_dir: Path) -> None:
     assert fits["SST-2"].is_line
 
 
+@pytest.mark.slow
 def test_imdb_as_it_was_measured_and_without_its_first_positions(data_dir: Path) -> None:
     shape = pg.geometry(imdb(data_dir))
     # Measured before with a script of its own.
