@@ -19,7 +19,7 @@ from posgeom.options import (
     with_defaults,
 )
 
-COUNTING = {"analyze", "count", "fit", "layers", "tokens"}
+COUNTING = {"analyze", "count", "fit", "layers", "tokens", "warp"}
 
 
 def flags(command: str) -> set[str]:
@@ -38,7 +38,7 @@ def test_every_command_that_counts_takes_all_counting_options(command: str) -> N
 
 
 def test_commands_that_estimate_take_the_options_of_a_geometry() -> None:
-    for command in ("fit", "layers", "tokens"):
+    for command in ("fit", "layers", "tokens", "warp"):
         assert flags_of(GeometryOptions) <= flags(command)
     assert flags_of(AnalyzeOptions) <= flags("analyze")
 

@@ -14,6 +14,7 @@ from posgeom.encodings.fire import fire
 from posgeom.encodings.fourier import fourier
 from posgeom.encodings.kerple import kerple
 from posgeom.encodings.learned import learned, learned_table
+from posgeom.encodings.line import brownian, line
 from posgeom.encodings.mds import mds
 from posgeom.encodings.nope import nope
 from posgeom.encodings.random import random
@@ -26,6 +27,7 @@ from posgeom.encodings.sandwich import sandwich
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.encodings.t5 import t5, t5_buckets
 from posgeom.encodings.tables import load_matrix
+from posgeom.encodings.warps import LogWarp, PowerWarp, ReciprocalWarp, TableWarp, Warp
 from posgeom.encodings.xpos import xpos
 from posgeom.errors import (
     CheckpointError,
@@ -53,6 +55,7 @@ from posgeom.inference.scorecard import EncodingScores, Scorecard, score, scorec
 from posgeom.inference.scoring import alignment, stress
 from posgeom.inference.significance import Axis, Significance, significance
 from posgeom.inference.token_effects import TokenEffect, TokenEffects, token_effects
+from posgeom.inference.warp import FittedWarp, LeftOut, WarpFit, fit_warp, leave_out_first
 from posgeom.models.by_hand import ByHand
 from posgeom.models.family import Family
 from posgeom.models.inspection import Inspection, inspect_model
@@ -99,6 +102,7 @@ __all__ = [
     "EncodingScores",
     "Estimate",
     "Family",
+    "FittedWarp",
     "Geometry",
     "GeometryError",
     "Inspection",
@@ -106,8 +110,10 @@ __all__ = [
     "LagEncoding",
     "LayerAnalysis",
     "LeadingAxes",
+    "LeftOut",
     "Linear",
     "Llama3",
+    "LogWarp",
     "LongRope",
     "Model",
     "Monotonicity",
@@ -117,8 +123,10 @@ __all__ = [
     "PointEncoding",
     "PosgeomError",
     "PositionCounts",
+    "PowerWarp",
     "Proportional",
     "ReadOptions",
+    "ReciprocalWarp",
     "Rotation",
     "RunError",
     "Scaling",
@@ -128,16 +136,20 @@ __all__ = [
     "Significance",
     "Spectrum",
     "Stress",
+    "TableWarp",
     "TokenEffect",
     "TokenEffects",
     "Tokenizer",
     "TokenizerError",
     "TokenizerIdentity",
+    "Warp",
+    "WarpFit",
     "Yarn",
     "alibi",
     "alibi_slopes",
     "alignment",
     "analyze",
+    "brownian",
     "build_encoding",
     "classical_mds",
     "count",
@@ -149,6 +161,7 @@ __all__ = [
     "export",
     "fire",
     "fit_encoding",
+    "fit_warp",
     "fourier",
     "geometry",
     "inspect_model",
@@ -158,6 +171,8 @@ __all__ = [
     "leading_axes",
     "learned",
     "learned_table",
+    "leave_out_first",
+    "line",
     "load_matrix",
     "load_tokenizer",
     "mds",

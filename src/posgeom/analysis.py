@@ -180,7 +180,7 @@ def _policy(options: Mapping[str, Any]) -> dict[str, Any]:
     if convention not in CONVENTIONS:
         raise PosgeomError(f"convention {convention!r}: expected one of {', '.join(CONVENTIONS)}")
     given = {name: chosen[name] for name in CONVENTIONS[convention] if chosen[name] is not None}
-    return {"metric": chosen["metric"], **CONVENTIONS[convention], **given}
+    return {"metric": chosen["metric"], "positions": chosen["positions"], **CONVENTIONS[convention], **given}
 
 
 def _default_specs(shape: Geometry, n_dims: int, ranks: Sequence[int] | None) -> list[str]:

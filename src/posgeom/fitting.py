@@ -186,6 +186,7 @@ def _further(
         estimator=geometry.estimator,
         empty=geometry.empty,
         min_depth=ENOUGH_DEPTH,
+        positions=selection.within,
         seed=geometry.seed,
     ).distances
     known = np.isin(wider.positions, solution.positions)

@@ -81,6 +81,13 @@ class Option:
     parse: Callable[[str], Any] | None = None
 
 
+def _range(text: str) -> tuple[int, int]:
+    first, dash, last = text.partition("-")
+    if not (dash and first.isdecimal() and last.isdecimal() and text.isascii() and len(text) < 40):
+        raise CorpusError(f"--positions {text[:40]!r}: expected first and last position, as in 16-255")
+    return int(first), int(last)
+
+
 def _ranks(text: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
@@ -367,6 +374,17 @@ class GeometryOptions(TypedDict, total=False):
             "there are so many.",
             "Geometry",
             "K",
+        ),
+    ]
+    positions: Annotated[
+        tuple[int, int] | None,
+        Option(
+            "--positions",
+            "Look at the positions A to B by themselves, both included, counted from 0. Default: all.",
+            "Geometry",
+            "A-B",
+            cli=str | None,
+            parse=_range,
         ),
     ]
     metric: Annotated[

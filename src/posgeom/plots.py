@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from posgeom.chart_data import chart_data
+from posgeom.inference.warp import WarpFit, leave_out_first
 from posgeom.report.charts.figure import Figure, need_extra, themed
 from posgeom.report.document import to_document
 from posgeom.report.drawn import save_page
 from posgeom.report.figures import KINDS, figure_of
 from posgeom.report.run import Run, read_run
+from posgeom.report.warp import warp_document, warp_figures
 from posgeom.results import Analysis
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ __all__ = [
     "figure",
     "lag",
     "layers",
+    "left_out",
     "logo",
     "loss",
     "map_of_positions",
@@ -39,6 +42,7 @@ __all__ = [
     "separation",
     "spectrum",
     "violations",
+    "warp",
     "width",
 ]
 
@@ -153,3 +157,15 @@ def alignment_steps(run: RunLike) -> "alt.TopLevelMixin":
 def loss(run: RunLike) -> "alt.TopLevelMixin":
     """Held-out loss along a run of training."""
     return _chart(run, "loss")
+
+
+def warp(fit: WarpFit) -> "alt.TopLevelMixin":
+    """The warps of a corpus by position, with their bands, from what `fit_warp` gave."""
+    need_extra()
+    return themed(warp_figures(warp_document(fit, ()))[0])
+
+
+def left_out(fit: WarpFit) -> "alt.TopLevelMixin":
+    """Alignment, and the share of |B|^2, as the first positions of a fitted geometry are left out."""
+    need_extra()
+    return themed(warp_figures(warp_document(fit, leave_out_first(fit.geometry)))[-1])

@@ -57,7 +57,9 @@ def test_effective_rank_of_coordinates_and_of_distances_agree() -> None:
     for encoding in (sinusoidal(24, 8), alibi(24)):
         narrow = encoding_effective_rank(encoding, encoding.distances(positions), positions)
         assert isinstance(encoding, LagEncoding)
-        bare = LagEncoding("bare", 24, None, encoding.lag_distances().take)
+        by_lag = encoding.lag_distances()
+        assert by_lag is not None
+        bare = LagEncoding("bare", 24, None, by_lag.take)
         assert encoding_effective_rank(bare, bare.distances(positions), positions) == pytest.approx(narrow, rel=1e-6)
 
 

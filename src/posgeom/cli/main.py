@@ -30,6 +30,7 @@ COMMANDS = {
     "merge": "count.merge_command",
     "axes": "axes",
     "tokens": "tokens",
+    "warp": "warp",
     "encodings": "encodings",
     "export": "export",
     "fit": "fit",

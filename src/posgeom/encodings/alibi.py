@@ -11,6 +11,7 @@ from posgeom.encodings.bias import Bias, kernel_of_drop
 from posgeom.encodings.bias_encoding import BiasEncoding
 from posgeom.encodings.checks import check_choice, check_heads, check_n_positions, check_positive, of_head
 from posgeom.encodings.documentation import documented
+from posgeom.encodings.warps import Warp, at_warped_lags, takes_warp
 from posgeom.errors import EncodingError
 
 
@@ -44,6 +45,7 @@ def alibi_slopes(n_heads: int, *, max_bias: float = 8.0) -> NDArray[np.float64]:
     return np.concatenate([first, rest])
 
 
+@takes_warp
 @documented
 def alibi(
     n_positions: int,
@@ -54,6 +56,7 @@ def alibi(
     causal: bool = False,
     max_bias: float = 8.0,
     scale: float = 1.0,
+    warp: Warp | None = None,
 ) -> Encoding:
     """The geometry of ALiBi's bias -m |i - j|, by one of four named routes.
 
@@ -74,14 +77,18 @@ def alibi(
         Exponent of the smallest slope, 2^-max_bias.
     scale : float
         What slopes are multiplied by; Falcon has 1 / sqrt(head_dim).
+    warp : Warp, optional
+        f(|i - j|) in place of the lag, in all forms but zscore, which has no lag: `line` takes a warp of positions.
     """
     check_choice("alibi form", form, ("zscore", "linear", "kernel", "mds"))
     check_n_positions("alibi", n_positions)
     check_positive("alibi scale", scale)
     slopes = of_head("alibi", scale * alibi_slopes(heads, max_bias=max_bias), head)
-    bias = alibi_bias(slopes, causal=causal)
-    if form == "mds":
-        return BiasEncoding("alibi", n_positions, bias, "mds")
+    bias = at_warped_lags(alibi_bias(slopes, causal=causal), warp, is_bernstein=True)
+    if warp is not None and form == "zscore":
+        raise EncodingError("alibi form=zscore is a line of positions and takes no warp of the lag: use line:warp=...")
+    if form != "zscore" and (form == "mds" or warp is not None):
+        return BiasEncoding("alibi", n_positions, bias, form)
     encoding = _by_lag(n_positions, form, slopes)
     encoding.bias = bias
     return encoding

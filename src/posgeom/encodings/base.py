@@ -236,7 +236,7 @@ class LagEncoding(Encoding):
         self._lag_distances = lag_distances
         self._coordinates = coordinates
 
-    def lag_distances(self) -> NDArray[np.float64]:
+    def lag_distances(self) -> NDArray[np.float64] | None:
         """Distance at lag 0 to n - 1, shape (n,)."""
         return self._lag_distances(np.arange(self.n_positions))
 

@@ -15,6 +15,7 @@ _COMMON = {
     "name": "name : str",
     "form": 'form : {"linear", "kernel", "mds"}\n    How the bias becomes distances.',
     "head": "head : int, optional\n    One head, from 0. By default all of them side by side.",
+    "warp": "warp : Warp, optional\n    What the scheme has in place of positions: f(i + offset); see docs/warp.md.",
     "causal": "causal : bool\n"
     "    Whether an exported bias masks keys after their query; distances do not depend on it.",
 }

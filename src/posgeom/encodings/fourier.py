@@ -13,11 +13,13 @@ from posgeom.encodings.frequencies import rotation_lag_distances
 from posgeom.encodings.grids import check_grid, grid_places
 from posgeom.encodings.networks import Network, draw_network, read_network
 from posgeom.encodings.tables import load_tensors
+from posgeom.encodings.warps import Warp, takes_warp, warped
 from posgeom.errors import EncodingError
 from posgeom.messages import shown
 from posgeom.seeds import make_rng
 
 
+@takes_warp
 @documented
 def fourier(
     n_positions: int,
@@ -29,6 +31,7 @@ def fourier(
     network: Literal["mlp", "none"] = "mlp",
     grid: tuple[int, ...] | None = None,
     weights: Path | None = None,
+    warp: Warp | None = None,
     seed: int = 0,
 ) -> Encoding:
     """Random or learned frequencies w_k, r(i) = [cos(w_k i) | sin(w_k i)] / sqrt(F), and a network from r to width d.
@@ -71,14 +74,14 @@ def fourier(
     width = 2 * len(omega)
 
     def coordinates(positions: NDArray[np.int64]) -> NDArray[np.float64]:
-        places = positions[:, None] if grid is None else grid_places(positions, grid)
+        places = warped(positions[:, None] if grid is None else grid_places(positions, grid), 0, warp)
         angles = places @ omega.T
         drawn = np.concatenate([np.cos(angles), np.sin(angles)], axis=1) / np.sqrt(width)
         return drawn if layers is None or network == "none" else layers(drawn)
 
     if layers is not None and network == "mlp":
         return FunctionEncoding("fourier", n_positions, layers.n_outputs, coordinates)
-    if grid is not None:
+    if grid is not None or warp is not None:
         return FunctionEncoding("fourier", n_positions, width, coordinates)
 
     def by_lag(lags: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from posgeom.encodings.bias import kernel_of_drop
 from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
 from posgeom.encodings.checks import check_choice, check_positive, of_head
 from posgeom.encodings.documentation import documented
+from posgeom.encodings.warps import Warp, at_warped_lags, takes_warp
 from posgeom.errors import EncodingError
 
 Lags = NDArray[np.float64]
@@ -20,6 +21,7 @@ _KINDS: dict[str, Callable[[Lags, Lags, Lags], Lags]] = {
 }
 
 
+@takes_warp
 @documented
 def kerple(
     n_positions: int,
@@ -30,6 +32,7 @@ def kerple(
     form: BiasForm = "kernel",
     head: int | None = None,
     causal: bool = True,
+    warp: Warp | None = None,
 ) -> Encoding:
     """Conditionally positive kernels of the lag: -r1 log(1 + r2 |i - j|), or -r1 |i - j|^r2.
 
@@ -40,6 +43,8 @@ def kerple(
     r1, r2 : tuple of float
         Learned, positive, one per head or one for all; r2 of the power variant is at most 2. The defaults are neutral
         values, not a trained model's.
+    warp : Warp, optional
+        f(|i - j|) in place of the lag.
     """
     check_choice("kerple kind", kind, _KINDS)
     n_heads = max(len(r1), len(r2))
@@ -56,4 +61,6 @@ def kerple(
         axes = [1] * lags.ndim
         return _KINDS[kind](lags.astype(np.float64), scale.reshape(-1, *axes), shape.reshape(-1, *axes))
 
-    return BiasEncoding("kerple", n_positions, kernel_of_drop(scale.size, drop, causal=causal), form)
+    bias = kernel_of_drop(scale.size, drop, causal=causal)
+    is_bernstein = kind == "log" or max(r2) <= 1
+    return BiasEncoding("kerple", n_positions, at_warped_lags(bias, warp, is_bernstein=is_bernstein), form)

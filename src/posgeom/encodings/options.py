@@ -9,6 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from posgeom.encodings.documentation import ENTRY, sections_of
 from posgeom.encodings.rotary_scaling import Scaling
+from posgeom.encodings.warps import EXPECTED, Warp, parse_warp
 from posgeom.errors import EncodingError
 from posgeom.messages import shown
 
@@ -166,6 +167,8 @@ def _parsers(kind: Any) -> list[_Parser]:
         return [(f"{plural} separated by {_SPLIT}", lambda value: tuple(parse(v) for v in value.split(_SPLIT)))]
     if isinstance(kind, type) and issubclass(kind, Scaling):
         return [(" or ".join(Scaling.choices), lambda value: Scaling.choices[_one_of(value, tuple(Scaling.choices))])]
+    if kind is Warp:
+        return [(EXPECTED, parse_warp)]
     return [_SCALARS[kind]] if kind in _SCALARS else []
 
 

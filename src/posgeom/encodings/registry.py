@@ -15,6 +15,7 @@ from posgeom.encodings.fire import fire
 from posgeom.encodings.fourier import fourier
 from posgeom.encodings.kerple import kerple
 from posgeom.encodings.learned import learned, learned_table
+from posgeom.encodings.line import brownian, line
 from posgeom.encodings.mds import mds
 from posgeom.encodings.nope import nope
 from posgeom.encodings.options import CONTEXT, Option, options_of, parse_options
@@ -28,6 +29,8 @@ from posgeom.encodings.sandwich import sandwich
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.encodings.t5 import t5
 from posgeom.encodings.tables import MATRIX_SUFFIXES, load_fit, load_matrix, split_tensor
+from posgeom.encodings.warp_fits import corpus_warp
+from posgeom.encodings.warps import CorpusWarp
 from posgeom.encodings.xpos import xpos
 from posgeom.errors import EncodingError, PosgeomError
 from posgeom.estimation.build import Geometry
@@ -83,6 +86,8 @@ SCHEMES = _own(
     ("kerple", kerple, "Chi et al. 2022"),
     ("sandwich", sandwich, "Chi et al. 2023"),
     ("fire", fire, "Li et al. 2024"),
+    ("line", line, "posgeom, method 5.2; ALiBi's bias as a distance, Press et al. 2022"),
+    ("brownian", brownian, "posgeom; ALiBi's bias as a kernel, Press et al. 2022"),
     ("learned", learned_table, "Gehring et al. 2017"),
     ("fourier", fourier, "Li et al. 2021"),
     ("random", random, "initialisation of BERT, Devlin et al. 2019"),
@@ -191,8 +196,10 @@ def build_encoding(
         name = printable(spec)
     context = {"n_positions": n_positions, "n_dims": n_dims, "geometry": geometry, "seed": seed}
     arguments = {key: context[key] for key in scheme.context}
-    if "geometry" in arguments and geometry is None:
+    if geometry is None and ("geometry" in arguments or _is_fitted(given)):
         raise EncodingError(f"encoding {name} is fitted to a corpus geometry: give one")
+    if geometry is not None and isinstance(given.get("warp"), CorpusWarp):
+        given = given | {"warp": corpus_warp(geometry, given["warp"].family)}
     encoding = copy(_call(scheme, arguments | given))  # a caller's own object keeps its name
     if encoding.n_positions < n_positions:
         raise EncodingError(
@@ -213,9 +220,14 @@ def check_spec(spec: str | Builder, *, n_positions: int, n_dims: int) -> None:
     if isinstance(spec, str) and _file_of(spec):
         build_encoding(spec, n_positions=n_positions, n_dims=n_dims)
         return
-    scheme = _parse(spec)[0] if isinstance(spec, str) else _nameless(spec)
-    if "geometry" not in scheme.context:
+    scheme, given = _parse(spec) if isinstance(spec, str) else (_nameless(spec), {})
+    if "geometry" not in scheme.context and not _is_fitted(given):
         build_encoding(spec, n_positions=n_positions, n_dims=n_dims)
+
+
+def _is_fitted(given: Mapping[str, Any]) -> bool:
+    """Whether the options of a spec are fitted to a geometry."""
+    return isinstance(given.get("warp"), CorpusWarp)
 
 
 def _nameless(build: Builder) -> Scheme:

@@ -15,7 +15,9 @@ from posgeom.encodings.frequencies import inverse_frequencies
 from posgeom.encodings.rotary_scaling import Scaling
 from posgeom.encodings.rotation import PAIRINGS, Pairing, Rotation
 from posgeom.encodings.tables import Table, read_table
+from posgeom.encodings.warps import Warp, at_warped_positions, takes_warp
 from posgeom.errors import EncodingError
+from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.seeds import make_rng
 
 
@@ -34,6 +36,16 @@ class OrbitEncoding(LagEncoding):
         self.rotation: Rotation = rotation
         self._pairs, self._vector = pairs, vector
 
+    def lag_distances(self) -> NDArray[np.float64] | None:
+        """Distance at lag 0 to n - 1, shape (n,), or None under a warp."""
+        return super().lag_distances() if self.rotation.warp is None else None
+
+    def distances(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Distances between positions, shape (m, m)."""
+        if self.rotation.warp is None:
+            return super().distances(positions)
+        return euclidean_distances(self.points(self._check(positions)))
+
     def coordinates(self, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Vectors R(i) x, shape (m, d)."""
         first, second = self.rotation.channels()
@@ -47,6 +59,7 @@ class OrbitEncoding(LagEncoding):
         return self.rotation.rotate_pairs(self._pairs, chosen).reshape(chosen.size, self._pairs.size)
 
 
+@takes_warp
 @documented
 def rope(
     n_positions: int,
@@ -60,6 +73,7 @@ def rope(
     reference: Literal["unit", "gaussian"] | Table = "unit",
     key: Table | None = None,
     form: Literal["orbit", "kernel", "mds"] = "orbit",
+    warp: Warp | None = None,
     seed: int = 0,
 ) -> Encoding:
     """Rotations of channel pairs by angles omega_k (i + offset).
@@ -100,7 +114,7 @@ def rope(
         When the rotated width is odd, an option is out of range, or the pairing is needed and not said.
     """
     rotation = rotation_for(
-        n_positions, n_dims, base=base, pairing=pairing, partial=partial, offset=offset, scaling=scaling
+        n_positions, n_dims, base=base, pairing=pairing, partial=partial, offset=offset, scaling=scaling, warp=warp
     )
     check_choice("rope form", form, ("orbit", "kernel", "mds"))
     if key is not None and form == "orbit":
@@ -132,6 +146,7 @@ def rotation_for(
     partial: float = 1.0,
     offset: int = 0,
     scaling: Scaling | None = None,
+    warp: Warp | None = None,
 ) -> Rotation:
     """The rotation of `rope` with these options, which it documents."""
     check_width(n_dims)
@@ -152,7 +167,7 @@ def rotation_for(
         omega, factor = inverse_frequencies(rotated, base), 1.0
     else:
         omega, factor = scaling.frequencies(rotated, base, n_positions + max(offset, 0))
-    return Rotation(omega, n_dims, pairing, factor, offset)
+    return Rotation(omega, n_dims, pairing, factor, offset, warp=warp)
 
 
 def rotary_kernel(rotation: Rotation, queries: NDArray[np.float64], keys: NDArray[np.float64]) -> Bias:
@@ -174,7 +189,8 @@ def rotary_kernel(rotation: Rotation, queries: NDArray[np.float64], keys: NDArra
             out += 2 * cosine * np.sin(omega * lags / 2) ** 2
         return out[None]
 
-    return Bias(1, values, even=not odd.any(), conditionally_positive=bool((even >= 0).all()), drop=drop)
+    bias = Bias(1, values, even=not odd.any(), conditionally_positive=bool((even >= 0).all()), drop=drop)
+    return at_warped_positions(bias, rotation.warp, rotation.offset)
 
 
 def _unit(n_pairs: int, seed: int) -> NDArray[np.float64]:  # noqa: ARG001

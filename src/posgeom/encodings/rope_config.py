@@ -16,6 +16,7 @@ from posgeom.encodings.rotary_families import FAMILIES, FULL, GENERIC, RotaryFam
 from posgeom.encodings.rotary_scaling import Scaling
 from posgeom.encodings.rotation import Pairing, Temperature
 from posgeom.encodings.tables import Table
+from posgeom.encodings.warps import Warp, takes_warp
 from posgeom.errors import EncodingError
 from posgeom.messages import shown, shown_list
 
@@ -60,6 +61,7 @@ class LayerPositions:
     """Of layers that do not rotate."""
 
 
+@takes_warp
 @documented
 def rope_from_config(
     config: Mapping[str, Any] | str | Path,
@@ -71,6 +73,7 @@ def rope_from_config(
     reference: Literal["unit", "gaussian"] | Table = "unit",
     key: Table | None = None,
     form: Literal["orbit", "kernel", "mds"] = "orbit",
+    warp: Warp | None = None,
     seed: int = 0,
 ) -> Encoding:
     """Rotary embedding as a model's Hugging Face config says; its width is that of a head, whatever -d.
@@ -83,7 +86,7 @@ def rope_from_config(
         Such as ``"sliding_attention"``, where layers have different rotary options.
     pairing : {"interleaved", "halves"}, optional
         By default that of the config's ``model_type``; see `rope`.
-    offset, reference, key, form, seed
+    offset, reference, key, form, warp, seed
         See `rope`.
 
     Raises
@@ -109,6 +112,7 @@ def rope_from_config(
         reference=reference,
         key=key,
         form=form,
+        warp=warp,
         seed=seed,
     )
     if encoding.rotation is not None:

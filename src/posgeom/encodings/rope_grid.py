@@ -10,12 +10,14 @@ from posgeom.encodings.checks import check_base, check_choice, check_width
 from posgeom.encodings.documentation import documented
 from posgeom.encodings.frequencies import inverse_frequencies
 from posgeom.encodings.grids import check_grid, grid_places
+from posgeom.encodings.warps import Warp, takes_warp, warped
 from posgeom.errors import EncodingError
 
 Layout = Literal["split", "alternate", "unit", "chunked", "interleaved"]
 _LAYOUTS = ("split", "alternate", "unit", "chunked", "interleaved")
 
 
+@takes_warp
 @documented
 def rope_grid(
     n_positions: int,
@@ -25,6 +27,7 @@ def rope_grid(
     layout: Layout = "split",
     base: float = 10000.0,
     sections: tuple[int, ...] | None = None,
+    warp: Warp | None = None,
 ) -> Encoding:
     """Rotations of channel pairs by angles omega_k x, x one coordinate of the position on a grid.
 
@@ -45,6 +48,8 @@ def rope_grid(
         ``rope_theta``.
     sections : tuple of int, optional
         ``mrope_section``: pairs of time, height and width.
+    warp : Warp, optional
+        f(x) in place of each coordinate; not for `unit`, whose coordinates are no positions.
 
     Raises
     ------
@@ -57,10 +62,12 @@ def rope_grid(
     check_grid("rope-grid", grid, n_positions)
     if (sections is not None) != (layout in ("chunked", "interleaved")):
         raise EncodingError(f"rope-grid layout {layout}: sections belong to chunked and interleaved, which need them")
+    if warp is not None and layout == "unit":
+        raise EncodingError("rope-grid layout unit has coordinates from -1 to 1: it takes no warp of positions")
     axes, omega = axis_frequencies(n_dims, len(grid), layout, base, sections)
 
     def coordinates(positions: NDArray[np.int64]) -> NDArray[np.float64]:
-        places = grid_places(positions, grid).astype(np.float64)
+        places = warped(grid_places(positions, grid), 0, warp)
         if layout == "unit":
             places = 2 * (places + 0.5) / np.array(grid) - 1
         angles = places[:, axes] * omega

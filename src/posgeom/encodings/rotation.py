@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posgeom.encodings.frequencies import rotation_lag_distances
+from posgeom.encodings.warps import Warp, warped
 from posgeom.errors import EncodingError
 
 Pairing = Literal["interleaved", "halves"]
@@ -45,6 +46,8 @@ class Rotation:
         Logarithm of what a query's pair is multiplied by, and a key's divided by, per position (xPos).
     temperature : Temperature or None
         What queries are multiplied by as well; no part of the distances, which it would make asymmetric.
+    warp : Warp or None
+        f(i + offset) is in the place of i + offset.
     """
 
     inv_freq: NDArray[np.float64]
@@ -54,13 +57,18 @@ class Rotation:
     offset: int = 0
     decay: NDArray[np.float64] | None = None
     temperature: Temperature | None = None
+    warp: Warp | None = None
 
     def __repr__(self) -> str:
         return f"<Rotation: {2 * self.inv_freq.size} of {self.n_dims} channels, pairing {self.pairing}>"
 
     def angles(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
-        """omega_k (i + offset), in radians and in float64 whatever the model runs in, shape (m, r / 2)."""
-        return np.asarray((positions[:, None] + self.offset) * self.inv_freq)
+        """omega_k f(i + offset), in radians and in float64 whatever the model runs in, shape (m, r / 2)."""
+        return np.asarray(self.places(positions)[:, None] * self.inv_freq)
+
+    def places(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
+        """f(i + offset), shape (m,): the position ids that a model of this rotation is called with."""
+        return warped(positions, self.offset, self.warp)
 
     def channels(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """First and second channel of each pair, shapes (r / 2,)."""
@@ -80,7 +88,7 @@ class Rotation:
     def scales(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
         """What a query's channels are multiplied by at each position, and a key's divided by, shape (m, r)."""
         rates = np.zeros(self.inv_freq.size) if self.decay is None else self.decay
-        return np.exp((positions[:, None] + self.offset) * rates[self._pair_of()])
+        return np.exp(self.places(positions)[:, None] * rates[self._pair_of()])
 
     def _pair_of(self) -> NDArray[np.int64]:
         """The pair of each rotated channel."""

@@ -10,9 +10,11 @@ from posgeom.encodings.bias import kernel_of_drop
 from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
 from posgeom.encodings.checks import check_base, check_heads, check_size, of_head
 from posgeom.encodings.documentation import documented
+from posgeom.encodings.warps import Warp, at_warped_lags, takes_warp
 from posgeom.errors import EncodingError
 
 
+@takes_warp
 @documented
 def sandwich(
     n_positions: int,
@@ -24,6 +26,7 @@ def sandwich(
     form: BiasForm = "kernel",
     head: int | None = None,
     causal: bool = True,
+    warp: Warp | None = None,
 ) -> Encoding:
     """The bias of head h of H: (H / 8h) (sum_k cos(omega_k (i - j)) - w/2), omega_k = base^(-2k/w).
 
@@ -39,6 +42,8 @@ def sandwich(
         Base of the frequencies.
     first : {"1", "0"}
         First frequency index: k = 1 .. w/2 as in the paper's formula, or 0 .. w/2 - 1 as in the sinusoidal encoding.
+    warp : Warp, optional
+        f(|i - j|) in place of the lag.
     """
     check_heads("sandwich", heads)
     check_base(base)
@@ -56,4 +61,5 @@ def sandwich(
             out += 2 * np.sin(frequency * lags / 2) ** 2
         return np.asarray(np.multiply.outer(scale, out))
 
-    return BiasEncoding("sandwich", n_positions, kernel_of_drop(scale.size, drop, causal=causal), form)
+    bias = at_warped_lags(kernel_of_drop(scale.size, drop, causal=causal), warp, is_bernstein=False)
+    return BiasEncoding("sandwich", n_positions, bias, form)

@@ -10,6 +10,7 @@ from posgeom.encodings.checks import check_base, check_choice, check_offset, che
 from posgeom.encodings.documentation import documented
 from posgeom.encodings.frequencies import inverse_frequencies, rotation_lag_distances, tensor2tensor_frequencies
 from posgeom.encodings.grids import check_grid, grid_places
+from posgeom.encodings.warps import Warp, takes_warp, warped
 from posgeom.errors import EncodingError
 
 LAYOUTS: tuple[Literal["interleaved", "halves"], ...] = ("interleaved", "halves")
@@ -17,6 +18,7 @@ FREQUENCIES: tuple[Literal["paper", "tensor2tensor"], ...] = ("paper", "tensor2t
 _FREQUENCIES = {"paper": inverse_frequencies, "tensor2tensor": tensor2tensor_frequencies}
 
 
+@takes_warp
 @documented
 def sinusoidal(
     n_positions: int,
@@ -27,6 +29,7 @@ def sinusoidal(
     layout: Literal["interleaved", "halves"] = "interleaved",
     offset: int = 0,
     grid: tuple[int, ...] | None = None,
+    warp: Warp | None = None,
 ) -> Encoding:
     """Sines and cosines at geometric frequencies.
 
@@ -64,7 +67,7 @@ def sinusoidal(
     omega = _FREQUENCIES[frequencies](width, base)
 
     def along(places: NDArray[np.int64]) -> NDArray[np.float64]:
-        angles = (places[:, None] + offset) * omega
+        angles = warped(places, offset, warp)[:, None] * omega
         sines, cosines = np.sin(angles), np.cos(angles)
         if layout == "halves":
             return np.concatenate([sines, cosines], axis=1)[:, :width]
@@ -75,7 +78,7 @@ def sinusoidal(
             return along(positions)
         return np.concatenate([along(places) for places in grid_places(positions, grid).T], axis=1)
 
-    if grid is not None or n_dims % 2:
+    if grid is not None or n_dims % 2 or warp is not None:
         return FunctionEncoding("sinusoidal", n_positions, n_dims, coordinates)
 
     def by_lag(lags: NDArray[np.int64]) -> NDArray[np.float64]:

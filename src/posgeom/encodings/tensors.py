@@ -84,13 +84,16 @@ def _angles(encoding: Encoding, positions: NDArray[np.int64]) -> _Made:
     cosines, sines = rotation.cos_sin(positions)
     rotated = 2 * rotation.inv_freq.size
     conventions = {
-        "rows": f"position 0 to n - 1, at angles omega (i + {rotation.offset})",
+        "rows": f"position 0 to n - 1, at angles omega {'' if rotation.warp is None else 'f'}(i + {rotation.offset})",
         "columns": f"channel 0 to {rotated - 1} of {rotation.n_dims}; the others are not rotated",
         "pairing": str(rotation.pairing),
         "rotation": "x cos - y sin, y cos + x sin of a pair (x, y)",
         "attention_factor": f"{rotation.attention_factor!r}, multiplied in",
     }
     arrays = {"cos": cosines, "sin": sines}
+    if rotation.warp is not None:
+        arrays["position_ids"] = rotation.places(positions)
+        conventions["warp"] = f"f = {rotation.warp}; position_ids are f(i + {rotation.offset})"
     if rotation.temperature is not None:
         arrays["temperature"] = rotation.temperature.at(positions)
         conventions["temperature"] = "multiplies the query of its position"

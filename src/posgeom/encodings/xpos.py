@@ -12,9 +12,11 @@ from posgeom.encodings.checks import check_positive
 from posgeom.encodings.documentation import documented
 from posgeom.encodings.rope import rotation_for
 from posgeom.encodings.rotation import Pairing
+from posgeom.encodings.warps import Warp, at_warped_positions, takes_warp
 from posgeom.errors import EncodingError
 
 
+@takes_warp
 @documented
 def xpos(
     n_positions: int,
@@ -25,6 +27,7 @@ def xpos(
     scale_base: float = 512.0,
     pairing: Pairing | None = None,
     form: BiasForm = "kernel",
+    warp: Warp | None = None,
 ) -> Encoding:
     """The kernel that xPos gives equal queries and keys: a sum of damped cosines.
 
@@ -56,7 +59,7 @@ def xpos(
         raise EncodingError(f"xpos needs an even width, got d = {n_dims}: use -d {n_dims - 1} or {n_dims + 1}")
     check_positive("xpos gamma", gamma)
     check_positive("xpos scale_base", scale_base)
-    rotation = rotation_for(n_positions, n_dims, base=base, pairing=pairing)
+    rotation = rotation_for(n_positions, n_dims, base=base, pairing=pairing, warp=warp)
     decay = np.log((np.arange(0, n_dims, 2) / n_dims + gamma) / (1 + gamma)) / scale_base
 
     def drop(lags: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -74,6 +77,6 @@ def xpos(
         return out[None]
 
     bias = Bias(1, values, causal=True, conditionally_positive=True, drop=drop)
-    encoding = BiasEncoding("xpos", n_positions, bias, form)
+    encoding = BiasEncoding("xpos", n_positions, at_warped_positions(bias, warp), form)
     encoding.rotation = replace(rotation, decay=decay)
     return encoding

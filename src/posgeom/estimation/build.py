@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import GeometryError, check_type
 from posgeom.estimation.crossval import Split, balanced_splits, crossval_gram, squared_distances
-from posgeom.estimation.depth import Selection, select_positions
+from posgeom.estimation.depth import Selection, looked_at, select_positions
 from posgeom.estimation.distance_matrix import DistanceMatrix, check_matrix_fits
 from posgeom.estimation.distributions import position_distributions
 from posgeom.estimation.fold_products import FoldProducts, fold_groups_of, fold_products
@@ -185,6 +185,7 @@ def geometry(
     estimator: Estimator | None = None,
     empty: EmptyPolicy = "mask",
     min_depth: int | None = None,
+    positions: tuple[int, int] | None = None,
     depth: Depth = "common",
     n_splits: int = FULL_DEPTH_SPLITS,
     seed: int = 0,
@@ -204,6 +205,8 @@ def geometry(
         Positions without data: leave them out, or treat them as uniform over V, as the paper does.
     min_depth : int, optional
         Sequences that a position with data needs to take part. By default `choose_min_depth`.
+    positions : tuple of int, optional
+        First and last position to look at; by default all of them.
     depth : {"common", "full"}
         Whether cross-validated frequencies are rarefied to the depth of the shallowest used position, so that
         unequal depth is not mistaken for distance.
@@ -228,25 +231,25 @@ def geometry(
     chosen = metric_named(metric)
     estimator = check_choices(chosen, estimator, empty, depth, n_splits)
     make_rng(seed)  # a bad seed is an error even where nothing is drawn
-    groups, group_depth, selection = chosen_positions(counts, estimator, empty, min_depth)
-    positions = selection.positions
-    check_matrix_fits(positions.size)
+    groups, group_depth, selection = chosen_positions(counts, estimator, empty, min_depth, positions)
+    used = selection.positions
+    check_matrix_fits(used.size)
     plugin, rank = _plugin(counts, chosen, selection)
     crossval = full_depth = products = None
     common_depth = self_affinity = None
     splits: list[Split] = []
     if group_depth is not None and chosen.crossval_scale is not None:
-        scale, sizes = chosen.crossval_scale, counts.depth[positions]
+        scale, sizes = chosen.crossval_scale, counts.depth[used]
         occupied = sizes > 0
         splits = balanced_splits([fold for group in groups for fold in group], n_splits, seed)
-        gram = crossval_gram(counts, positions, splits, None, progress=progress)
+        gram = crossval_gram(counts, used, splits, None, progress=progress)
         self_affinity = float(np.diagonal(gram)[occupied].mean())
-        full_depth = DistanceMatrix.from_squared(squared_distances(gram) * scale, positions, metric, "crossval", sizes)
+        full_depth = DistanceMatrix.from_squared(squared_distances(gram) * scale, used, metric, "crossval", sizes)
         if depth == "common" and occupied.any():
-            common_depth = int(group_depth[positions[occupied]].min())
+            common_depth = int(group_depth[used[occupied]].min())
         progress("products of folds", 0, None)
-        products = fold_products(counts, positions, groups, common_depth, scale=scale)
-        crossval = DistanceMatrix.from_squared(products.squared(), positions, metric, "crossval", sizes)
+        products = fold_products(counts, used, groups, common_depth, scale=scale)
+        crossval = DistanceMatrix.from_squared(products.squared(), used, metric, "crossval", sizes)
     return Geometry(
         plugin=plugin,
         crossval=crossval,
@@ -269,19 +272,47 @@ def geometry(
     )
 
 
+def restricted(geometry: Geometry, positions: NDArray[np.int64]) -> Geometry:
+    """The geometry of some of the used positions by themselves, at the depth that all of them have."""
+    rows = np.flatnonzero(np.isin(geometry.positions, positions))
+    if rows.size < 2:
+        raise GeometryError(f"{rows.size} of the used positions are left: a geometry needs 2")
+
+    def part(distances: DistanceMatrix | None) -> Any:
+        if distances is None:
+            return None
+        return DistanceMatrix.from_squared(
+            distances.squared[np.ix_(rows, rows)], geometry.positions[rows], distances.metric, distances.estimator
+        )
+
+    products = geometry.products
+    return replace(
+        geometry,
+        plugin=part(geometry.plugin),
+        crossval=part(geometry.crossval),
+        crossval_full_depth=part(geometry.crossval_full_depth),
+        selection=replace(geometry.selection, positions=geometry.positions[rows]),
+        rank=None,
+        products=None if products is None else replace(products, row_of_position=products.row_of_position[rows]),
+    )
+
+
 def chosen_positions(
-    counts: PositionCounts, estimator: Estimator, empty: EmptyPolicy, min_depth: int | None
+    counts: PositionCounts,
+    estimator: Estimator,
+    empty: EmptyPolicy,
+    min_depth: int | None,
+    within: NDArray[np.int64] | None = None,
 ) -> tuple[tuple[tuple[int, ...], ...], NDArray[np.int64] | None, Selection]:
     """Groups of folds and the least depth in one, neither for the plug-in estimator, and the positions that take part.
 
     Shapes: the least depths (n_positions,).
     """
-    groups, group_depth = fold_groups_of(counts, min_depth) if estimator == "crossval" else ((), None)
-    return (
-        groups,
-        group_depth,
-        select_positions(counts.depth, min_depth=min_depth, empty=empty, group_depth=group_depth, bins=counts.bins),
+    groups, group_depth = fold_groups_of(counts, min_depth, within) if estimator == "crossval" else ((), None)
+    selection = select_positions(
+        counts.depth, min_depth=min_depth, empty=empty, group_depth=group_depth, bins=counts.bins, within=within
     )
+    return groups, group_depth, selection
 
 
 def check_choices(
@@ -308,8 +339,9 @@ def check_choices(
 def _plugin(counts: PositionCounts, metric: Metric, selection: Selection) -> tuple[DistanceMatrix, int | None]:
     """Plug-in distances over the used positions, and the paper's rank over all positions."""
     used = selection.positions
-    everywhere = counts.grid.size - selection.empty.size <= MAX_RANK_POSITIONS
-    wanted = counts.grid if everywhere else used
+    grid = counts.grid[looked_at(counts.n_positions, selection.within)[counts.grid]]
+    everywhere = grid.size - selection.empty.size <= MAX_RANK_POSITIONS
+    wanted = grid if everywhere else used
     distributions = position_distributions(counts, wanted)
     distinct = metric.distances(distributions.rows)
     rows = distributions.row_of_position[np.searchsorted(wanted, used)]

@@ -41,6 +41,8 @@ class Selection:
     chosen_automatically : bool
     bins : Bins or None
         Bins whose centres these positions are, where they are not positions themselves.
+    within : tuple of int or None
+        First and last position that were looked at; None where all were.
     """
 
     positions: NDArray[np.int64]
@@ -49,6 +51,7 @@ class Selection:
     min_depth: int
     chosen_automatically: bool
     bins: Bins | None = None
+    within: tuple[int, int] | None = None
 
 
 def select_positions(
@@ -58,6 +61,7 @@ def select_positions(
     empty: str,
     group_depth: NDArray[np.int64] | None,
     bins: Bins | None = None,
+    within: tuple[int, int] | None = None,
 ) -> Selection:
     """Choose the positions that take part.
 
@@ -65,11 +69,13 @@ def select_positions(
     """
     if min_depth is not None and min_depth < 1:
         raise GeometryError(f"minimum depth {min_depth}: expected at least 1")
+    exists = looked_at(depth.size, within)
+    depth = np.where(exists, depth, 0)
     threshold = choose_min_depth(depth, bins) if min_depth is None else min_depth
-    exists = np.ones(depth.shape, np.bool_)
     if bins is not None:
-        exists[:] = False
-        exists[bins.centres] = True
+        centres = np.zeros_like(exists)
+        centres[bins.centres] = True
+        exists &= centres
     deep = enough = depth >= threshold
     if group_depth is not None:
         deep = enough & (group_depth > 0)
@@ -91,4 +97,19 @@ def select_positions(
         min_depth=threshold,
         chosen_automatically=min_depth is None,
         bins=bins,
+        within=within,
     )
+
+
+def looked_at(n_positions: int, within: tuple[int, int] | None) -> NDArray[np.bool_]:
+    """Which positions are in a range of them, both ends included; all of them without one."""
+    if within is None:
+        return np.ones(n_positions, np.bool_)
+    first, last = within
+    if not 0 <= first < last < n_positions:
+        raise GeometryError(
+            f"positions {first}-{last}: expected a range of at least 2 of the positions 0 to {n_positions - 1}"
+        )
+    inside = np.zeros(n_positions, np.bool_)
+    inside[first : last + 1] = True
+    return inside

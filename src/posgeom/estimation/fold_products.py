@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import GeometryError
 from posgeom.estimation.crossval import square_roots, squared_distances, total_of, uniform_roots
-from posgeom.estimation.depth import choose_min_depth
+from posgeom.estimation.depth import choose_min_depth, looked_at
 from posgeom.estimation.distance_matrix import physical_memory
 from posgeom.estimation.gram import cross_gram
 from posgeom.policies import FEWEST_TO_TEST, MAX_FOLD_GROUPS, SHALLOW_GROUP
@@ -51,15 +51,16 @@ def depth_of_groups(counts: PositionCounts, groups: Sequence[Sequence[int]]) -> 
 
 
 def fold_groups_of(
-    counts: PositionCounts, min_depth: int | None = None
+    counts: PositionCounts, min_depth: int | None = None, within: tuple[int, int] | None = None
 ) -> tuple[tuple[tuple[int, ...], ...], NDArray[np.int64]]:
     """Groups of folds for the positions of a minimum depth (its default where None), and the least depth in a group.
 
     Shapes: the least depths (n_positions,).
     """
-    threshold = choose_min_depth(counts.depth, counts.bins) if min_depth is None else min_depth
-    deep = counts.depth[counts.depth >= max(threshold, 1)]
-    groups = choose_fold_groups(counts, int(deep.min(initial=counts.depth.max())))
+    depth = np.where(looked_at(counts.n_positions, within), counts.depth, 0)
+    threshold = choose_min_depth(depth, counts.bins) if min_depth is None else min_depth
+    deep = depth[depth >= max(threshold, 1)]
+    groups = choose_fold_groups(counts, int(deep.min(initial=depth.max())))
     return groups, depth_of_groups(counts, groups).min(axis=0)
 
 

@@ -182,7 +182,11 @@ def _depth(run: Run) -> Figure | None:
     if (scores := run.scores) is None:
         return None
     used, depth = set(scores["positions_used"]), scores["depth"]
-    states = ["used" if i in used and d else "empty" if d == 0 else "too shallow" for i, d in enumerate(depth)]
+    shallow = set(scores["positions_shallow"])
+    states = [
+        "empty" if d == 0 else "used" if i in used else "too shallow" if i in shallow else "not looked at"
+        for i, d in enumerate(depth)
+    ]
     size = -(-len(depth) // _MAX_DEPTH_BARS)
     rows = []
     for start in range(0, len(depth), size):

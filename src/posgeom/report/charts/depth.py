@@ -12,7 +12,7 @@ def depth_figure(rows: Sequence[Row], *, min_depth: int | None = None, caption: 
     need_extra()
     import altair as alt
 
-    states = [s for s in ("used", "too shallow", "empty") if any(row["state"] == s for row in rows)]
+    states = [s for s in ("used", "too shallow", "empty", "not looked at") if any(row["state"] == s for row in rows)]
     # Each bar reaches under the next one, which is drawn over it, so that no seam shows.
     shown = [
         row
