@@ -118,7 +118,7 @@ def leading_axes(
     n_axes : int
         Axes to compute; fewer where there are fewer positions.
     metric : {"hellinger", "hellinger-normalized"}
-    estimator, empty, min_depth, depth
+    estimator, empty, min_depth, positions, depth
         As those of `geometry`.
     method : {"dense", "lanczos"}, optional
         By default the one that is faster; the numbers are the same to within `error_bounds`.
