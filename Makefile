@@ -58,6 +58,7 @@ package: $(VENV)/.installed-dev
 
 benchmark: $(VENV)/.installed-dev
 	$(VENV)/bin/python -m benchmarks.kernels
+	$(VENV)/bin/python -m benchmarks.large
 	$(VENV)/bin/python -m benchmarks.encodings
 	$(VENV)/bin/python -m benchmarks.counting
 

@@ -50,25 +50,29 @@ def race(n: int = 4096, tokens_a_row: int = 1200) -> None:
     """The plug-in axes, ours and the usual way, in turn, and how far their eigenvalues are apart."""
     counts = drifting_counts(n, tokens_a_row)
     matrix = counts.matrix()
-    print(f"n = {n:,}, {matrix.nnz / n:,.0f} tokens a row, {N_AXES} axes, CPU seconds of {ROUNDS} rounds in turn")
+    print(
+        f"n = {n:,}, {matrix.nnz / n:,.0f} tokens a row, {N_AXES} axes, CPU seconds of {ROUNDS} rounds in turn",
+        flush=True,
+    )
     try:
         from sklearn.manifold import ClassicalMDS
     except ImportError:
         ClassicalMDS = None
         print("scikit-learn with ClassicalMDS is not installed: no peer")
     times: dict[str, list[float]] = {"plug-in": [], "cross-validated": [], "ClassicalMDS": []}
-    for _ in range(ROUNDS):
+    for done in range(ROUNDS):
         for name, estimator in (("plug-in", "plugin"), ("cross-validated", "crossval")):
             start = time.process_time()
             axes = leading_axes(counts, N_AXES, estimator=estimator)  # type: ignore[arg-type]
             times[name].append(time.process_time() - start)
             if estimator == "plugin":
                 ours = axes
-        if ClassicalMDS is None:
-            continue
-        start = time.process_time()
-        peer = ClassicalMDS(n_components=N_AXES, metric="precomputed").fit(distribution_distances(matrix))
-        times["ClassicalMDS"].append(time.process_time() - start)
+        if ClassicalMDS is not None:
+            start = time.process_time()
+            peer = ClassicalMDS(n_components=N_AXES, metric="precomputed").fit(distribution_distances(matrix))
+            times["ClassicalMDS"].append(time.process_time() - start)
+        seconds_of = ", ".join(f"{name} {seconds[-1]:.2f} s" for name, seconds in times.items() if seconds)
+        print(f"round {done + 1}: {seconds_of}", flush=True)
     for name, seconds in times.items():
         if seconds:
             ratio = median(times["ClassicalMDS"]) / median(seconds) if times["ClassicalMDS"] else float("nan")
@@ -87,7 +91,8 @@ def run(n: int, tokens_a_row: int = 800) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(
         f"n = {n:,}, {counts.count.size:,} counts: {axes!r}, {time.process_time() - before:.0f} CPU seconds, peak "
-        f"{peak:.1f} GiB, largest error bound {axes.error_bounds.max() / axes.eigenvalues[0]:.1e} of the first"
+        f"{peak:.1f} GiB, largest error bound {axes.error_bounds.max() / axes.eigenvalues[0]:.1e} of the first",
+        flush=True,
     )
 
 

@@ -30,7 +30,7 @@ def test_lags_and_vectors_say_the_same() -> None:
     axes = leading_axes(counts, 5)
     sinusoidal = build_encoding("sinusoidal", n_positions=40, n_dims=32)
     assert sinusoidal.lag_distances() is not None
-    vectors = PointEncoding("vectors", sinusoidal.coordinates())
+    vectors = PointEncoding("vectors", np.asarray(sinusoidal.coordinates()))
     assert pg.alignment(vectors, axes) == pytest.approx(pg.alignment(sinusoidal, axes), rel=1e-9)
 
 
@@ -88,4 +88,4 @@ def test_refusals() -> None:
     with pytest.raises(EncodingError, match="asked for 39"):
         pg.alignment(build_encoding("alibi", n_positions=20, n_dims=8), axes)
     with pytest.raises(EncodingError, match="rescale it"):
-        pg.alignment(LagEncoding("huge", 40, None, lambda lags: lags * 1e200), axes)
+        pg.alignment(LagEncoding("huge", 40, None, lambda lags: np.full(lags.size, 1e200)), axes)

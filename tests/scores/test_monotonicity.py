@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posgeom.scores import monotonicity as module
-from posgeom.scores.monotonicity import Monotonicity, monotonicity
+from posgeom.scores.monotonicity import Monotonicity, monotonicity, monotonicity_by_lag
 
 
 def slow(d: np.ndarray, positions: np.ndarray, tolerance: float = 1e-9) -> Monotonicity:
@@ -72,6 +72,16 @@ def test_chains_of_ties_among_many_values(m: int, tolerance: float, seed: int) -
     weakly = int((proper & (nearer >= farther - slack)).sum())
     got = monotonicity(d, positions, tolerance=tolerance)
     assert got == Monotonicity(strictly, weakly - strictly, int(proper.sum()))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 60), st.sampled_from([0.0, 1e-9, 0.05]), st.integers(1, 30), st.integers(0, 2**32 - 1))
+def test_a_function_of_the_lag_is_counted_by_lag(m: int, tolerance: float, levels: int, seed: int) -> None:
+    by_lag = np.random.default_rng(seed).integers(0, levels, m + 3) / levels
+    by_lag[0] = 0
+    lag = np.abs(np.arange(m)[:, None] - np.arange(m))
+    known = monotonicity(by_lag[lag], np.arange(m), tolerance=tolerance)
+    assert monotonicity_by_lag(by_lag, m, tolerance=tolerance) == known
 
 
 def test_triples_at_n_128() -> None:

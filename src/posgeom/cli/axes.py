@@ -48,7 +48,7 @@ def command(
             show_default=False,
         ),
     ] = None,
-    n_dims: Annotated[
+    width: Annotated[
         int, typer.Option("-d", "--n-dims", metavar="DIMS", help="Width of these encodings.")
     ] = DEFAULT_N_DIMS,
     output: Annotated[
@@ -71,7 +71,7 @@ def command(
     specs = list(dict.fromkeys(score or []))
     length = source.n_positions if isinstance(source, PositionCounts) else options.get("n_positions") or 2
     for spec in specs:
-        check_spec(spec, n_positions=length, n_dims=n_dims)
+        check_spec(spec, n_positions=length, n_dims=width)
     with staged_file(output) if output is not None else nullcontext() as stage:
         with progress_bars(quiet=quiet, verbose=verbose) as progress:
             counted = counts_of(source, None if counts else tokenizer, options, progress)
@@ -79,7 +79,7 @@ def command(
             document = _document(axes, counted)
             for spec in specs:
                 progress(f"alignment of {spec}", 0, None)
-                encoding = build_encoding(spec, n_positions=counted.n_positions, n_dims=n_dims, seed=seed)
+                encoding = build_encoding(spec, n_positions=counted.n_positions, n_dims=width, seed=seed)
                 one = large_alignment(encoding, axes)
                 document["encodings"].append(
                     {"name": spec, "alignment": one.value, "sampling_error": one.error, "n_probes": one.n_probes}
@@ -152,7 +152,7 @@ def _print(document: dict[str, Any]) -> None:
     print_table(Table("Leading axes", columns, rows), console)
     console.print()
     if document["encodings"]:
-        columns = (Column("encoding", 30, left=True), Column("alignment", 10), Column("sampling error", 14))
+        names = (Column("encoding", 30, left=True), Column("alignment", 10), Column("sampling error", 14))
         scored = [
             [
                 cell(one["name"]),
@@ -161,7 +161,7 @@ def _print(document: dict[str, Any]) -> None:
             ]
             for one in document["encodings"]
         ]
-        print_table(Table("Alignment", columns, scored), console)
+        print_table(Table("Alignment", names, scored), console)
         console.print()
     folds = f", the mean over pairs of {document['n_folds']} folds" if document["n_folds"] else ""
     depth = "" if document["common_depth"] is None else f", rarefied to {document['common_depth']:,} documents a fold"

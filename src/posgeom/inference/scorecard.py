@@ -18,7 +18,7 @@ from posgeom.inference.scoring import all_replicates, intervals_of, values_of
 from posgeom.policies import ENOUGH_FOLDS, LEVEL
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.effective_rank import encoding_effective_rank
-from posgeom.scores.monotonicity import monotonicity
+from posgeom.scores.monotonicity import monotonicity, monotonicity_by_lag
 from posgeom.scores.separation import minimum_separation
 from posgeom.scores.stress import paired_distances
 from posgeom.tables import Table
@@ -273,7 +273,11 @@ _UNDEFINED: dict[str, Any] = dict.fromkeys(FIELDS)
 def _without_corpus(encoding: Encoding, geometry: Geometry, distances: NDArray[np.float64]) -> EncodingScores:
     """The scores that an encoding has by itself; those that rest on the corpus are undefined yet."""
     positions = geometry.positions
-    order = monotonicity(distances, positions)
+    by_lag = encoding.lag_distances()
+    if by_lag is not None and (np.diff(positions) == 1).all():
+        order = monotonicity_by_lag(by_lag, positions.size)
+    else:
+        order = monotonicity(distances, positions)
     closest = minimum_separation(distances, positions)
     sample: Literal["exact", "out", "in"] = "exact"
     if encoding.is_fitted_to(geometry):

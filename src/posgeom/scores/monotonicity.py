@@ -77,6 +77,30 @@ def monotonicity(
     return Monotonicity(violations, ties, triples)
 
 
+def monotonicity_by_lag(
+    by_lag: NDArray[np.float64], n_positions: int, *, tolerance: float = RELATIVE_TOLERANCE
+) -> Monotonicity:
+    """The counts of `monotonicity` over positions without a gap, where distance depends on the lag alone: in O(n^2).
+
+    For lags l < k, 2 (n - k) + 2 max(0, n - k - l) triples have |i - j| = l and |i - k| = k: on one side of i, and on
+    both.
+
+    Shapes: `by_lag` (n_positions or more,), from lag 0.
+    """
+    known = by_lag[:n_positions]
+    slack = tolerance * float(known.max(initial=0))
+    lags = np.arange(n_positions)
+    violations = ties = triples = 0
+    for lag in range(2, n_positions):
+        nearer, remaining = known[1:lag], n_positions - lag
+        weights = 2.0 * (remaining + np.maximum(remaining - lags[1:lag], 0))  # whole numbers: sums of them are exact
+        strictly = float(weights @ (nearer > known[lag] + slack))
+        violations += int(strictly)
+        ties += int(float(weights @ (nearer >= known[lag] - slack)) - strictly)
+        triples += int(weights.sum())
+    return Monotonicity(violations, ties, triples)
+
+
 def _count_block(
     distances: NDArray[np.float64], positions: NDArray[np.int64], rows: NDArray[np.int64], slack: float
 ) -> tuple[int, int, int]:
