@@ -69,7 +69,7 @@ def test_what_counting_fixed_is_refused_with_counts() -> None:
 
 
 def test_none_stands_for_the_default_unless_it_means_something() -> None:
-    assert with_defaults({"n_positions": None, "level": None}, AnalyzeOptions)["n_positions"] == 128
+    assert with_defaults({"n_folds": None, "level": None}, AnalyzeOptions)["n_folds"] == 10
     assert with_defaults({"level": None}, AnalyzeOptions)["level"] is None
 
 

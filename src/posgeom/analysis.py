@@ -19,6 +19,7 @@ from posgeom.encodings.learned import learned
 from posgeom.encodings.registry import build_encoding, check_spec
 from posgeom.errors import EncodingError, PosgeomError
 from posgeom.estimation.build import Geometry, geometry
+from posgeom.estimation.leading_axes import LeadingAxes, leading_axes
 from posgeom.inference.depth_curve import depth_curve
 from posgeom.inference.mean_distance import mean_squared_distance, noise_share
 from posgeom.inference.null_corpora import order_beyond_lengths
@@ -164,6 +165,13 @@ def geometry_by(
 ) -> Geometry:
     """The geometry of counts, by a convention and what was chosen beside it."""
     return geometry(counts, seed=seed, progress=progress, **_policy(options))
+
+
+def axes_by(
+    options: Mapping[str, Any], counts: PositionCounts, n_axes: int, *, seed: int, progress: ProgressHook = silent
+) -> LeadingAxes:
+    """The leading axes of counts, by a convention and what was chosen beside it."""
+    return leading_axes(counts, n_axes, seed=seed, progress=progress, **_policy(options))
 
 
 def _policy(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,10 +13,7 @@ from posgeom.errors import CorpusError
 from posgeom.policies import LEVEL
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from posgeom.counts.bins import Bins
-    from posgeom.encodings.base import Encoding
 
 Format = Literal[
     "auto",
@@ -421,7 +418,7 @@ class AnalyzeOptions(CountOptions, GeometryOptions, total=False):
         int, Option("-d, --n-dims", "Width d of the encodings that have one.", "Encodings", "DIMS", DEFAULT_N_DIMS)
     ]
     encodings: Annotated[
-        "Sequence[str | Encoding | NDArray[Any] | Callable[..., Any]]",
+        Sequence[object],
         Option(
             "--encoding",
             "Encodings to score beside the default ones, one each time that the option stands.",

@@ -25,6 +25,7 @@ RunLike = str | Path | Run | Analysis
 
 __all__ = [
     "KINDS",
+    "alignment_steps",
     "density",
     "depth",
     "depth_curve",
@@ -33,10 +34,12 @@ __all__ = [
     "layers",
     "left_out",
     "logo",
+    "loss",
     "map_of_positions",
     "matrix",
     "save_page",
     "scorecard",
+    "separation",
     "spectrum",
     "violations",
     "warp",
@@ -139,6 +142,21 @@ def depth_curve(run: RunLike) -> "alt.TopLevelMixin":
 def layers(run: RunLike) -> "alt.TopLevelMixin":
     """Scaled stress by layer and head of a model."""
     return _chart(run, "layers")
+
+
+def separation(run: RunLike) -> "alt.TopLevelMixin":
+    """Minimum separation of positions along a run of training."""
+    return _chart(run, "separation")
+
+
+def alignment_steps(run: RunLike) -> "alt.TopLevelMixin":
+    """Alignment with the documents trained on, along a run of training."""
+    return _chart(run, "alignment-steps")
+
+
+def loss(run: RunLike) -> "alt.TopLevelMixin":
+    """Held-out loss along a run of training."""
+    return _chart(run, "loss")
 
 
 def warp(fit: WarpFit) -> "alt.TopLevelMixin":

@@ -62,7 +62,7 @@ def environment(hub: Server, tmp_path: Path) -> dict[str, str]:
 def test_dataset_on_the_hub(run_process: Run, environment: dict[str, str]) -> None:
     files = "hf://datasets/owner/name"
     names = ["hf:owner/name", "hf:owner/name:default:test", files, f"{files}/data/*.jsonl", f"{files}/data/test.jsonl"]
-    done = run_process("count", *names, "-o", "c.parquet", env=environment)
+    done = run_process("count", *names, "-n", "8", "-o", "c.parquet", env=environment)
     assert done.returncode == 0
     assert done.stderr.startswith("note: Copies: 100% of the documents have a text that another has too")
     assert ": 6 documents (0 empty)" in done.stdout  # two, one, and the three of the files, each read once
@@ -86,7 +86,8 @@ def test_what_the_hub_lacks(run_process: Run, environment: dict[str, str], name:
 def test_dataset_in_the_cache(run_process: Run, environment: dict[str, str]) -> None:
     code = "import datasets; datasets.load_dataset('owner/name')"
     subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
-    done = run_process("count", "hf:owner/name", "-o", "c.parquet", env=environment | {"HF_HUB_OFFLINE": "1"})
+    environment["HF_HUB_OFFLINE"] = "1"
+    done = run_process("count", "hf:owner/name", "-n", "8", "-o", "c.parquet", env=environment)
     assert (done.returncode, done.stderr) == (0, "")
     assert ": 2 documents (0 empty)" in done.stdout
 

@@ -38,7 +38,7 @@ def test_counts_are_the_same(run: Run, stored: list[tuple[str, Path]], tmp_path:
 
 
 def test_prefix_and_pattern(run: Run, stored: list[tuple[str, Path]]) -> None:
-    done = run("count", "s3://corpus/dir/", "s3://corpus/*/c*", "-o", "c.parquet")
+    done = run("count", "s3://corpus/dir/", "s3://corpus/*/c*", "-n", 12, "-o", "c.parquet")
     assert done.returncode == 0
     assert done.stderr.startswith("note: Copies: 100% of the documents have a text that another has too")
     assert "900 documents" in done.stdout
@@ -59,7 +59,7 @@ def test_dataset(run_process: Run, corpus: Path, tmp_path: Path) -> None:
     environment = {"HF_HOME": str(tmp_path / "cache"), "HF_HUB_OFFLINE": "1"}
     outputs = set()
     for name in (str(corpus), "hf:d", "hf:saved"):
-        done = run_process("count", name, "-o", "c.parquet", env={**os.environ, **environment})
+        done = run_process("count", name, "-n", "12", "-o", "c.parquet", env={**os.environ, **environment})
         assert (done.returncode, done.stderr) == (0, "")
         outputs.add(done.stdout)
     assert len(outputs) == 1

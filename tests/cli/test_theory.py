@@ -3,11 +3,13 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from posgeom.counts.storage import write_counts
 from posgeom.theory.verdict import VERDICTS
 from tests.cli.helpers import posgeom, refused
+from tests.models.raw import bert_tensors, save_bert
 from tests.theory.helpers import drifting, sampled
 
 
@@ -38,10 +40,35 @@ def test_a_check_of_counts(name: str, counts: Path, tmp_path: Path) -> None:
     assert document["because"] in " ".join(done.stdout.split())
 
 
+def test_all_of_them_at_once(counts: Path, tmp_path: Path) -> None:
+    document = json.loads(posgeom("theory", "all", "--counts", counts, "--json", cwd=tmp_path).stdout)
+    assert document.keys() >= {*CHECKS, "ntk", "isometry"}
+    for name in CHECKS:
+        one = json.loads(posgeom("theory", name, "--counts", counts, "--json", cwd=tmp_path).stdout)
+        assert document[name] == one
+    printed = posgeom("theory", "all", "--counts", counts, cwd=tmp_path)
+    assert printed.returncode == 0
+    assert all(f"\n{name}\n" in f"\n{printed.stdout}" for name in document)
+
+
 def test_what_needs_no_corpus(tmp_path: Path) -> None:
     assert "4.503" in posgeom("theory", "bounds", cwd=tmp_path).stdout
     assert "Fisher-Rao" in posgeom("theory", "isometry", cwd=tmp_path).stdout
     assert "SMACOF" in posgeom("theory", "mds", cwd=tmp_path).stdout
+
+
+def test_embeddings_of_a_model(counts: Path, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = {"embeddings.word_embeddings.weight": rng.standard_normal((30, 128)).astype(np.float32)}
+    model = save_bert(tmp_path / "bert", bert_tensors() | table)
+    own, random = (
+        json.loads(posgeom("theory", "bounds", "--counts", counts, *words, "--json", cwd=tmp_path).stdout)
+        for words in (("--model", model), ())
+    )
+    assert own["inequalities"][-1]["left"] != random["inequalities"][-1]["left"]
+    refused(posgeom("theory", "bounds", "--model", model, cwd=tmp_path), "no corpus")
+    bare = save_bert(tmp_path / "bare")
+    refused(posgeom("theory", "bounds", "--counts", counts, "--model", bare, cwd=tmp_path), "no token embeddings")
 
 
 def test_a_corpus_and_encodings(tmp_path: Path) -> None:
@@ -57,7 +84,7 @@ def test_what_is_refused(counts: Path, tmp_path: Path) -> None:
     refused(posgeom("theory", "bounds", "--floor", 2, cwd=tmp_path), "least probability")
     refused(posgeom("theory", "parametrisation", "--counts", counts, "--loss", 3, cwd=tmp_path), "between 0 and 1")
     refused(posgeom("claims", 77, cwd=tmp_path), "no claim 77")
-    refused(posgeom("claims", "--run", tmp_path, cwd=tmp_path), "run.json", "posgeom train")
+    refused(posgeom("claims", "--run", tmp_path, cwd=tmp_path), "run.json")
     refused(posgeom("claims", 1, "--sst2", "none.parquet", cwd=tmp_path), "none.parquet")
 
 

@@ -40,8 +40,8 @@ def test_what_a_builder_says_itself_stands() -> None:
 
     assert build.__doc__ == (
         "A scheme.\n\nParameters\n----------\nn_positions : int\n    Context length n.\n"
-        "r1, r2 : float\n    Two radii.\n"
-        "head : int\n    The only one.\n\nReturns\n-------\nEncoding\n\nRaises\n------\nEncodingError\n"
+        "r1, r2 : float\n    Two radii.\nhead : int\n    The only one.\n\n"
+        "Returns\n-------\nEncoding\n\nRaises\n------\nEncodingError\n"
         "    When an option is out of range.\n\nExamples\n--------\n>>> 1 + 1\n2\n"
     )
 

@@ -17,7 +17,7 @@ ALLOWED = {
     "messages": set(),
     "progress": set(),
     "policies": set(),
-    "options": {"errors", "policies", "counts", "encodings"},  # the latter two for types alone
+    "options": {"errors", "policies", "counts"},  # bins of counts for their type alone
     "keywords": {"options"},
     "tables": {"messages"},
     "seeds": {"errors"},

@@ -159,10 +159,9 @@ def test_a_real_bert_in_a_quarter_of_its_memory(minilm: Path) -> None:
     assert found.bytes_read == 512 * 384 * 4
     code = f"""
 import resource
-import posgeom.cli.main
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 from posgeom.models.inspection import inspect_model
 from posgeom.models.table_measures import lag_profile, measure
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 inspect_model({str(minilm)!r})
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
 """

@@ -37,8 +37,8 @@ def test_the_choice_of_items() -> None:
     assert chosen_items([]) == chosen_items(["all"]) == list(ITEMS)
     assert chosen_items(["fig2", "table3", "fig2"]) == ["table3", "fig2"]
     assert needs_of(["table2", "fig4"]) == {"sst2", "imdb"}
-    with pytest.raises(PosgeomError, match="no item 'fig5': expected table2"):
-        chosen_items(["fig5"])
+    with pytest.raises(PosgeomError, match="no item 'fig3': expected table2"):
+        chosen_items(["fig3"])
 
 
 def test_bad_inputs_are_refused(tmp_path: Path, small_corpus: Path) -> None:
@@ -113,7 +113,7 @@ def test_what_is_missing_is_said_and_never_made_up(name: str, synthetic_inputs: 
 def test_other_corpora_and_models_are_not_comparable(small_inputs: Inputs) -> None:
     result = reproduce([], small_inputs)
     for item in result.items[2:]:
-        if item.name in ("fig1", "fig2"):
+        if item.name in ("fig1", "fig2", "fig5"):  # on synthetic corpora, or on draws, which need no input
             continue
         found = {row.verdict for row in item.rows if row.paper is not None and row.quantity != "violations, random"}
         assert found <= {Verdict.OTHER_INPUT, Verdict.NOT_RUN}, item.name

@@ -9,7 +9,7 @@ from posgeom.errors import RunError
 from posgeom.report.figures import figure_of
 from posgeom.report.page import render_page
 from posgeom.report.run import read_run
-from posgeom.report.training import training_findings, training_tables
+from posgeom.report.training import training_findings, training_lead, training_tables
 from tests.report.training_runs import record, run_document, write_run
 
 
@@ -36,6 +36,19 @@ def test_what_is_undefined_is_said_to_be() -> None:
     assert [row[3].text for row in records.rows] == [None, None]
     assert theorem.rows[0][2].text is None  # H2 was not tested
     assert theorem.rows[0][1].text == "3 of 6"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ({}, "positions: default, learned on; task order"),
+        ({"encoding": "fit", "frozen": True, "rank": 3}, "positions: fit, frozen as a product of rank 3; task order"),
+        ({"encoding": "none"}, "positions: none; task order"),
+    ],
+)
+def test_what_was_trained_is_told(chosen: dict[str, object], told: str) -> None:
+    document = run_document()
+    assert told in training_lead(document | {"options": document["options"] | chosen})
 
 
 @pytest.mark.parametrize("kind", ["separation", "alignment-steps", "loss"])

@@ -57,6 +57,23 @@ def test_widths_around_powers_of_two_and_several_blocks(m: int, monkeypatch: pyt
     assert (got.violations, got.triples) == ((proper & violated).sum(), proper.sum())
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(3, 90), st.sampled_from([0.0, 1e-9, 0.01, 0.2]), st.integers(0, 2**32 - 1))
+def test_chains_of_ties_among_many_values(m: int, tolerance: float, seed: int) -> None:
+    """Where a value ties with its neighbours, which do not tie with each other, ties are no groups."""
+    rng = np.random.default_rng(seed)
+    positions = np.sort(rng.choice(2 * m, m, replace=False))
+    d = np.where(rng.random((m, m)) < 0.5, rng.random((m, m)), rng.integers(0, 4, (m, m)) / 4)
+    d = np.triu(d, 1) + np.triu(d, 1).T
+    lag = np.abs(positions[:, None] - positions)
+    proper = (lag[:, :, None] < lag[:, None, :]) & (lag[:, :, None] > 0)
+    nearer, farther, slack = d[:, :, None], d[:, None, :], tolerance * d.max()
+    strictly = int((proper & (nearer > farther + slack)).sum())
+    weakly = int((proper & (nearer >= farther - slack)).sum())
+    got = monotonicity(d, positions, tolerance=tolerance)
+    assert got == Monotonicity(strictly, weakly - strictly, int(proper.sum()))
+
+
 def test_triples_at_n_128() -> None:
     lag = np.abs(np.arange(128)[:, None] - np.arange(128)).astype(float)
     assert monotonicity(lag, np.arange(128)) == Monotonicity(0, 0, 1_020_096)

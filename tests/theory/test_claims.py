@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from posgeom.errors import GeometryError, PosgeomError, RunError
+from posgeom.errors import GeometryError, PosgeomError
 from posgeom.estimation.metrics import METRICS
 from posgeom.paper.inputs import Inputs, open_inputs
 from posgeom.paper.measured import Measured
@@ -18,7 +18,6 @@ from posgeom.theory import kernel_claims
 from posgeom.theory.bounds import STATEMENTS, Statement
 from posgeom.theory.claims import CLAIMS, ledger
 from posgeom.theory.evidence import Evidence
-from posgeom.theory.run_claims import read_run
 from posgeom.theory.stationary_families import FAMILIES, stationary_families
 from posgeom.theory.verdict import Finding, Verdict, plain
 from tests.models.raw import bert_tensors, save_bert
@@ -105,6 +104,17 @@ def test_a_corpus_and_a_model_leave_only_what_needs_training(something: Evidence
     assert "another" not in rows[9].finding.because
 
 
+@pytest.mark.models
+@pytest.mark.slow
+def test_claims_that_run_a_model(tmp_path: Path) -> None:
+    from tests.models.small import build, save
+
+    place = str(save(build("bert"), tmp_path / "bert"))
+    rows = ledger(Evidence(open_inputs(model=place, n_seeds=2), place), [1, 6]).rows
+    assert [row.finding.verdict for row in rows] == [Verdict.HOLDS, Verdict.NOT_TESTABLE], rows[1].finding
+    assert rows[0].finding.numbers["kept"] > 1e6 * rows[0].finding.numbers["removed"]
+
+
 def test_verdicts_follow_the_numbers(nothing: Evidence, monkeypatch: pytest.MonkeyPatch) -> None:
     """Break what is behind a verdict, and it is another."""
     monkeypatch.setitem(METRICS, "hellinger", METRICS["fisher-rao"])
@@ -150,7 +160,7 @@ def test_an_error_of_a_check_is_its_reason(nothing: Evidence, monkeypatch: pytes
 
 def run_of(encoding: str = "default", **changes: Any) -> dict[str, Any]:
     """A document as `posgeom train` writes it, in the parts that claims read."""
-    first = {"min_separation": 0.7, "alignment": 0.1}
+    first = {"min_separation": 0.7, "alignment": 0.1, "accuracy": 0.5, "accuracy_error": 0.01}
     last = {
         "min_separation": 0.7,
         "stress_raw": 2.0,
@@ -161,6 +171,7 @@ def run_of(encoding: str = "default", **changes: Any) -> dict[str, Any]:
         "alignment": 0.4,
         "alignment_high": 0.5,
     }
+    first["min_separation"] = changes.pop("start", 0.7)
     options = {"encoding": encoding, "model": None, "rank": None}
     for name, value in changes.items():
         (options if name in options else last)[name] = value
@@ -180,6 +191,7 @@ def run_of(encoding: str = "default", **changes: Any) -> dict[str, Any]:
         (8, [run_of(model="bert", min_separation=0.703)], Verdict.HOLDS),
         (8, [run_of(model="bert", min_separation=0.8)], Verdict.FALSE),
         (8, [run_of()], Verdict.NOT_RUN),
+        (8, [run_of("none", model="bert", start=0.0)], Verdict.NOT_RUN),
         (37, [run_of(stress_raw=1.0, accuracy=0.6), run_of("rope", accuracy=0.9)], Verdict.HOLDS),
         (37, [run_of(stress_raw=1.0, accuracy=0.9), run_of("rope", accuracy=0.6)], Verdict.NOT_TESTABLE),
         (37, [run_of(stress_raw=1.0, accuracy=0.6), run_of("rope", accuracy=0.61)], Verdict.NOT_TESTABLE),
@@ -190,18 +202,8 @@ def run_of(encoding: str = "default", **changes: Any) -> dict[str, Any]:
     ],
 )
 def test_claims_about_training_read_runs(number: int, runs: list[dict[str, Any]], expected: Verdict) -> None:
-    assert verdicts(Evidence(Inputs(), runs=tuple(runs)), number) == {number: expected}
-
-
-def test_runs_are_read_or_refused(tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text(json.dumps(run_of()))
-    assert read_run(tmp_path)["task"]["name"] == "order"
-    for text, reason in (("{}", "has no task"), ("[", "cannot read"), ('{"task": 1}', "finished run")):
-        (tmp_path / "run.json").write_text(text)
-        with pytest.raises(RunError, match=reason):
-            read_run(tmp_path)
-    with pytest.raises(RunError, match=r"has no run\.json"):
-        read_run(tmp_path / "none")
+    inputs = Inputs(runs={str(k): run for k, run in enumerate(runs)})
+    assert verdicts(Evidence(inputs), number) == {number: expected}
 
 
 def test_what_json_holds() -> None:

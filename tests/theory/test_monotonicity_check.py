@@ -17,8 +17,8 @@ from tests.theory.helpers import sampled, windows
 
 def test_a_monotone_corpus_keeps_it() -> None:
     """Windows wider than the context: d^2 is proportional to the lag, and so many documents show it."""
-    shape = geometry(sampled(windows(8, 12), 200_000))
-    result = monotonicity_check(shape, encodings=[alibi(8), random(8, 16)])
+    sound = geometry(sampled(windows(8, 12), 200_000))
+    result = monotonicity_check(sound, encodings=[alibi(8), random(8, 16)])
     assert result.hypothesis.sound.value == pytest.approx(0, abs=0.02)
     assert result.verdict is Verdict.HOLDS
     by_name = {one.name: one for one in result.conclusions}
@@ -28,8 +28,8 @@ def test_a_monotone_corpus_keeps_it() -> None:
 
 def test_a_corpus_that_is_not_monotone_says_nothing() -> None:
     counts = synthetic(seed=0).counts
-    shape, paper = (geometry(counts, **CONVENTIONS[name]) for name in ("sound", "paper"))
-    result = monotonicity_check(shape, paper)
+    sound, paper = (geometry(counts, **CONVENTIONS[name]) for name in ("sound", "paper"))
+    result = monotonicity_check(sound, paper)
     assert result.verdict is Verdict.NOT_TESTABLE
     own = monotonicity(paper.plugin.values, paper.plugin.positions)
     assert result.hypothesis.plugin == own.violation_rate

@@ -16,19 +16,19 @@ from tests.theory.helpers import drifting, estimated, sampled
 
 
 def test_the_curve_is_that_of_fits_scored_one_by_one() -> None:
-    shape = estimated(drifting(), 800)
-    curve = held_out_curve(shape, 5)
+    sound = estimated(drifting(), 800)
+    curve = held_out_curve(sound, 5)
     for rank in (1, 2, 5):
-        (found,) = replicates_of([mds(shape, rank=rank)], shape, errors=True)
-        slow = found["alignment"].estimate
+        (scored,) = replicates_of([mds(sound, rank=rank)], sound, errors=True)
+        slow = scored["alignment"].estimate
         assert curve[rank - 1].value == pytest.approx(slow.value)
         assert curve[rank - 1].standard_error == pytest.approx(slow.standard_error)
 
 
 def test_noise_has_rank_and_no_significance() -> None:
     counts = sampled(drifting(), 800)
-    shape, paper = (geometry(counts, **CONVENTIONS[name]) for name in ("sound", "paper"))
-    result = parametrisation(shape, paper, n_dims=24)
+    sound, paper = (geometry(counts, **CONVENTIONS[name]) for name in ("sound", "paper"))
+    result = parametrisation(sound, paper, n_dims=24)
     n = counts.n_positions
     assert result.verdict is Verdict.NOISE
     assert result.plugin_rank == n - 1
@@ -43,8 +43,8 @@ def test_noise_has_rank_and_no_significance() -> None:
 
 def test_a_corpus_of_many_axes_needs_its_rank() -> None:
     """The paper's Table 2: 32 positions that draw their own distributions, so that nearly every axis is real."""
-    shape = geometry(synthetic(seed=0).counts)
-    result = parametrisation(shape, n_dims=128)
+    sound = geometry(synthetic(seed=0).counts)
+    result = parametrisation(sound, n_dims=128)
     assert result.verdict is Verdict.HOLDS
     assert result.significant_rank == 31
     assert result.parameters(3) == 480

@@ -1,10 +1,12 @@
 """Section 5.4: ratios against their definition, stationary corpora and ones that are not, families that grow."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from posgeom.counts.counting import count
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.estimation.build import geometry
 from posgeom.estimation.mds import double_centre
@@ -76,13 +78,13 @@ def test_ratios_are_free_of_noise_where_the_plug_in_is_not() -> None:
     """With few documents most of the plug-in distance is noise, which hardly varies with the pair."""
     rows = drifting()
     truth = ratios_of(distribution_distances(rows) ** 2, np.arange(len(rows)))
-    found = [stationarity(estimated(rows, 300, seed=seed), n_dims=16) for seed in range(8)]
+    results = [stationarity(estimated(rows, 300, seed=seed), n_dims=16) for seed in range(8)]
     for name in RATIOS:
-        sound = np.array([one.sound[name].value for one in found])
+        sound = np.array([one.sound[name].value for one in results])
         error = sound.std(ddof=1) / np.sqrt(len(sound))
         assert abs(sound.mean() - truth[name]) < 3 * error + 0.02
     name = RATIOS[3]
-    plugin = np.mean([one.plugin[name].value for one in found])
+    plugin = np.mean([one.plugin[name].value for one in results])
     assert plugin < (truth[name] or 0) - 0.03
 
 
@@ -121,6 +123,15 @@ def test_the_profile_of_one_frequency() -> None:
     assert profile.sum() == pytest.approx(1)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "n"), [("sst2", 128), ("imdb", 256)])
+def test_what_the_page_says_of_the_papers_corpora(name: str, n: int, data_dir: Path, bert: Path) -> None:
+    result = stationarity(geometry(count(data_dir / f"{name}.parquet", bert, n_positions=n)))
+    assert result.verdict is Verdict.FALSE
+    page = (Path(__file__).parents[2] / "docs" / "theory.md").read_text()
+    assert f"{result.share.value:.3f}".removeprefix("0") in page
+
+
 def test_bounded_families_come_near_and_the_others_do_not() -> None:
     result = stationary_families((32, 64, 128))
     assert result.verdict is Verdict.CONVENTION
@@ -131,6 +142,8 @@ def test_bounded_families_come_near_and_the_others_do_not() -> None:
     by_family = {row.family: row for row in result.largest()}
     assert by_family["root"].first_axis == pytest.approx(6 / np.pi**2, abs=1e-3)
     assert by_family["linear"].first_axis == pytest.approx(1)
+    assert by_family["root"].circulant == pytest.approx(1 / 2, abs=1e-3)
+    assert by_family["linear"].circulant == pytest.approx(4 / 5, abs=1e-3)
     assert lag_makes_rank_one(result)[0] is Verdict.FALSE
     assert sinusoid_is_optimal(result)[0] is Verdict.FALSE
     unbounded = stationary_families((32, 64), families={"linear": FAMILIES["linear"]})

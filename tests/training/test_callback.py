@@ -1,5 +1,8 @@
 """The callback inside the Trainer: when it records, what it logs, and models that are wrapped or sharded."""
 
+import json
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -182,6 +185,47 @@ def test_sharded_parameters_are_gathered(torch: Any) -> None:
     np.testing.assert_array_equal(read(sharded), expected)
     flat = FullyShardedDataParallel(small_bert(), device_id=torch.device("cpu"))
     np.testing.assert_array_equal(read(flat), expected)
+
+
+TWO_PROCESSES = """
+import json, os, sys
+from pathlib import Path
+
+import numpy as np
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+
+from tests.training.test_callback import read, small_bert, table_of, trainer_of, watch
+
+place = Path(sys.argv[1])
+callback = watch(n_positions=10, path=place / "steps.parquet", schedule=(0, 2))
+trainer = trainer_of(small_bert(), place, gradient_accumulation_steps=2, ddp_backend="gloo")
+callback.attach(trainer)
+trainer.train()
+expected = table_of(small_bert())
+sharded = fully_shard(small_bert(), mesh=init_device_mesh("cpu", (2,)))
+own = sharded.bert.embeddings.position_embeddings.weight.to_local().shape[0]
+told = {"wrapped": type(trainer.model_wrapped).__name__, "steps": [row["step"] for row in callback.records]}
+told |= {"own_rows": own, "gathered": bool(np.array_equal(read(sharded), expected))}
+(place / f"{os.environ['RANK']}.json").write_text(json.dumps(told))
+"""
+
+
+def test_two_processes_record_once_and_gather_what_they_share(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(TWO_PROCESSES)
+    root = Path(__file__).parents[2]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(root)]), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone"]
+    arguments = [*command, str(script), str(tmp_path)]
+    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    first, second = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1))
+    both = {"wrapped": "DistributedDataParallel", "own_rows": 6, "gathered": True}
+    # 64 examples, 2 processes, batches of 4, 2 of them a step.
+    assert first == both | {"steps": [0, 2, 4]}
+    assert second == both | {"steps": []}
+    assert (tmp_path / "steps.parquet").is_file()
 
 
 def test_what_deepspeed_has_spread_is_gathered_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,7 +109,7 @@ def test_seeds_decide(whole: Path, corpus: Path, tokenizer: Path, tmp_path: Path
 def test_another_run_in_the_directory_is_refused(whole: Path, corpus: Path, tokenizer: Path, tmp_path: Path) -> None:
     with pytest.raises(RunError, match="holds a run that has ended: name another directory"):
         train(corpus, whole, options(tokenizer))
-    kill_at(1, corpus, tmp_path / "run", tokenizer)
+    kill_at(5, corpus, tmp_path / "run", tokenizer)
     with pytest.raises(RunError, match="holds a run with another seed"):
         train(corpus, tmp_path / "run", options(tokenizer, seed=1))
 
@@ -142,6 +142,8 @@ def test_a_checkpoint_is_trained_on(whole: Path, corpus: Path, tokenizer: Path, 
     assert result.records[0]["min_separation"] == mine["records"][-1]["min_separation"]
     assert result.records[0]["loss"] == pytest.approx(mine["records"][-1]["loss"], rel=1e-5)
     assert result.preset.rate_from_checkpoint == 2e-5
+    with pytest.raises(CheckpointError, match="has 12 positions: use -n 12, or less"):
+        train(corpus, tmp_path / "long", replace(chosen, n_positions=16))
     with pytest.raises(CheckpointError, match="cannot be loaded by transformers"):
         train(corpus, tmp_path / "bad", replace(chosen, model=str(tmp_path), tokenizer=str(tokenizer)))
 
@@ -184,3 +186,10 @@ def test_bad_options_are_one_line(
         train(corpus, tmp_path / "run", replace(options(tokenizer), **chosen))
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_reporter_that_is_not_there_is_refused(corpus: Path, tokenizer: Path, tmp_path: Path) -> None:
+    with pytest.raises(PosgeomError, match="--log-to nothing: nothing is not supported"):
+        train(corpus, tmp_path / "run", options(tokenizer, log_to=("nothing",)))
+    other = train(corpus, tmp_path / "run", options(tokenizer, seed=3))  # nothing of the first run is there to go on
+    assert other.records[-1]["step"] == 12

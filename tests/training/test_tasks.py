@@ -101,3 +101,14 @@ def test_what_cannot_be_made_is_refused(corpus: Path, tokenizer: Path, tmp_path:
 
     with pytest.raises(CorpusError, match="--label NAME"):
         make_task("label", [str(corpus)], Vocabulary(tokenizer, 12), options=ReadOptions(column="text"))
+
+
+def test_sst2_asks_for_the_and_of(data_dir: Path, bert: Path) -> None:
+    """What docs/training-runs.md says of the task on SST-2."""
+    from posgeom.training.tasks import Vocabulary, make_task
+
+    read = ReadOptions(column="sentence")
+    task = make_task("order", [str(data_dir / "sst2.parquet")], Vocabulary(bert, 64), options=read, max_documents=8000)
+    assert task.labels == ("'of' first", "'the' first")
+    assert (len(task.texts), len(task.probes)) == (4458, 522)
+    assert (len(task.train), len(task.held_out), task.chance) == (2 * 4458, 2 * 522, 0.5)

@@ -3,7 +3,7 @@
 import json
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,13 +17,14 @@ from posgeom.cli.reproduce import (
     SeedsOption,
     Sst2Option,
 )
+from posgeom.errors import RunError
 from posgeom.messages import shown
 from posgeom.paper.inputs import N_SEEDS, open_inputs
 from posgeom.report.claims import print_claims, write_claims
 from posgeom.report.files import staged_directory
+from posgeom.report.run import read_run
 from posgeom.theory.claims import chosen_claims, ledger
 from posgeom.theory.evidence import Evidence
-from posgeom.theory.run_claims import read_run
 
 EPILOG = """Examples:
 
@@ -66,7 +67,7 @@ def command(
 ) -> None:
     """Check what the paper claims, claim by claim: a verdict, the numbers behind it, the command that reproduces it."""
     chosen_claims(numbers or [])
-    runs = tuple(read_run(place) for place in run or ())
+    runs = {str(place): _training(place) for place in run or ()}
     # Entered first, so that an output that cannot be written is known before the work is done.
     with (
         staged_directory(out) if out else nullcontext() as stage,
@@ -81,9 +82,10 @@ def command(
             seed=seed,
             n_seeds=n_seeds,
             workers=workers,
+            runs=runs,
             progress=progress,
         )
-        document = ledger(Evidence(inputs, model, runs), numbers or ()).to_dict()
+        document = ledger(Evidence(inputs, model), numbers or ()).to_dict()
         written = write_claims(document, stage, out or stage) if stage else []
     if as_json:
         typer.echo(json.dumps(document, indent=1, allow_nan=False))
@@ -92,3 +94,11 @@ def command(
     print_claims(document, console)
     if out:
         console.print(f"written to {shown(out)}: {', '.join(written)}")
+
+
+def _training(place: Path) -> dict[str, Any]:
+    """The content of a run of training."""
+    document = read_run(place).training
+    if document is None:
+        raise RunError(f"{shown(place)} has no run.json: expected a finished run of posgeom train")
+    return document

@@ -4,84 +4,117 @@ import io
 import os
 import signal
 import sys
+from ast import FunctionDef, get_docstring, parse
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from posgeom import __version__
-from posgeom.cli import (
-    analyze,
-    calibrate,
-    claims,
-    compare,
-    count,
-    demo,
-    encodings,
-    export,
-    fit,
-    inspect,
-    layers,
-    order,
-    plot,
-    report,
-    reproduce,
-    theory,
-    theory_models,
-    tokens,
-    train,
-    warp,
-)
+import posgeom
 from posgeom.errors import PosgeomError
 from posgeom.messages import printable, shown
 
 EXIT_USER_ERROR = 2
 EXIT_INTERRUPTED = 130
 
+COMMANDS = {
+    "analyze": "analyze",
+    "count": "count",
+    "merge": "count.merge_command",
+    "axes": "axes",
+    "tokens": "tokens",
+    "warp": "warp",
+    "encodings": "encodings",
+    "export": "export",
+    "fit": "fit",
+    "inspect": "inspect",
+    "layers": "layers",
+    "order": "order",
+    "calibrate": "calibrate",
+    "compare": "compare",
+    "report": "report",
+    "plot": "plot",
+    "reproduce": "reproduce",
+    "train": "train",
+    "demo": "demo",
+    "claims": "claims",
+    "theory": "theory",
+}
+"""The module of each command in this package, and its function where that is not `command`."""
+
+
+@cache
+def _command(name: str) -> Any:
+    module, _, function = COMMANDS[name].partition(".")
+    read = import_module(f"posgeom.cli.{module}")
+    if name == "theory":
+        import_module("posgeom.cli.theory_models")  # its other commands
+        return typer.main.get_command(read.app)
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    epilog = read.MERGE_EPILOG if name == "merge" else read.EPILOG
+    alone.command(name, epilog=epilog)(getattr(read, function or "command"))
+    return typer.main.get_command(alone)
+
+
+def _summary(name: str) -> TyperCommand:
+    """A command that has its help alone, from the source of its module."""
+    module, _, function = COMMANDS[name].partition(".")
+    source = files("posgeom.cli").joinpath(f"{module}.py").read_text(encoding="utf-8")
+    (stated,) = (n for n in parse(source).body if isinstance(n, FunctionDef) and n.name == (function or "command"))
+    return TyperCommand(name, help=get_docstring(stated))
+
+
+class _Later(dict[str, Any]):
+    """Commands that are read when they are asked for: a run needs one of them."""
+
+    def __getitem__(self, name: str) -> Any:
+        return _command(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return _command(name) if name in self else default
+
+
+class _Group(TyperGroup):
+    """The application: listing its commands reads none of them."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings | {"commands": _Later.fromkeys(COMMANDS)})
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        later, self.commands = self.commands, {name: _summary(name) for name in COMMANDS}
+        super().format_help(ctx, formatter)
+        self.commands = later
+
+
 app = typer.Typer(
     name="posgeom",
+    cls=_Group,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Measure the geometry of positions in a corpus, and score positional encodings against it.",
 )
-app.command("analyze", epilog=analyze.EPILOG)(analyze.command)
-app.command("count", epilog=count.EPILOG)(count.command)
-app.command("merge", epilog=count.MERGE_EPILOG)(count.merge_command)
-app.command("tokens", epilog=tokens.EPILOG)(tokens.command)
-app.command("warp", epilog=warp.EPILOG)(warp.command)
-app.command("encodings", epilog=encodings.EPILOG)(encodings.command)
-app.command("export", epilog=export.EPILOG)(export.command)
-app.command("fit", epilog=fit.EPILOG)(fit.command)
-app.command("inspect", epilog=inspect.EPILOG)(inspect.command)
-app.command("layers", epilog=layers.EPILOG)(layers.command)
-app.command("order", epilog=order.EPILOG)(order.command)
-app.command("calibrate", epilog=calibrate.EPILOG)(calibrate.command)
-app.command("compare", epilog=compare.EPILOG)(compare.command)
-app.command("report", epilog=report.EPILOG)(report.command)
-app.command("plot", epilog=plot.EPILOG)(plot.command)
-app.command("reproduce", epilog=reproduce.EPILOG)(reproduce.command)
-app.command("train", epilog=train.EPILOG)(train.command)
-app.command("demo", epilog=demo.EPILOG)(demo.command)
-app.command("claims", epilog=claims.EPILOG)(claims.command)
-app.add_typer(theory.app, name="theory")
-theory.app.command("necessity", epilog=theory_models.NECESSITY_EPILOG)(theory_models.necessity_command)
-theory.app.command("separation", epilog=theory_models.SEPARATION_EPILOG)(theory_models.separation_command)
-theory.app.command("ntk", epilog=theory_models.NTK_EPILOG)(theory_models.ntk_command)
 
 
 def _print_version(value: bool) -> None:
     if value:
-        typer.echo(f"posgeom {__version__}")
+        typer.echo(f"posgeom {posgeom.__version__}")
         raise typer.Exit
 
 
 @app.callback()
 def _root(
-    version: Annotated[
+    show_version: Annotated[
         bool,
         typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True),
     ] = False,

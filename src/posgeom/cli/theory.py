@@ -16,6 +16,7 @@ from posgeom.encodings.registry import build_encoding
 from posgeom.estimation.build import Geometry, geometry
 from posgeom.inference.jackknife import Estimate
 from posgeom.messages import printable
+from posgeom.models.model import open_model
 from posgeom.options import DEFAULT_N_DIMS, CountOptions, ReadOptions
 from posgeom.policies import LEVEL
 from posgeom.report.reproduction import number
@@ -23,6 +24,7 @@ from posgeom.report.terminal import print_paragraph, print_table
 from posgeom.simulation.synthetic import synthetic
 from posgeom.tables import Cell, Column, Table
 from posgeom.theory.bounds import FLOOR, PSEUDO_COUNT, bounds
+from posgeom.theory.evidence import token_embedding
 from posgeom.theory.mds_claims import isometry, random_rows, stress_and_strain
 from posgeom.theory.monotonicity import monotonicity_check
 from posgeom.theory.parametrisation import DEFAULT_LOSS, parametrisation
@@ -31,10 +33,13 @@ from posgeom.theory.stationary_families import stationary_families
 from posgeom.theory.verdict import Cell as Value
 from posgeom.theory.verdict import Check
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Check the theorems of the paper on a corpus or a model of one's own. A faithful geometry is no better model.",
-)
+app = typer.Typer(name="theory", no_args_is_help=True)
+
+
+@app.callback()
+def command() -> None:
+    """Check the theorems of the paper on a corpus or a model of one's own. A faithful geometry is no better model."""
+
 
 SeedOption = Annotated[int, typer.Option("--seed", metavar="S", help="Seed of whatever is random.")]
 DimsOption = Annotated[int, typer.Option("-d", "--n-dims", metavar="DIMS", help="Width d of encodings that have one.")]
@@ -72,8 +77,8 @@ def stationarity_command(
     if not corpus and not counts:
         show(stationary_families(), as_json=as_json)
         return
-    shape = _sound(corpus_counts(corpus, tokenizer, counts, options), options)
-    show(stationarity(shape, n_dims=n_dims), as_json=as_json)
+    sound = sound_geometry(corpus_counts(corpus, tokenizer, counts, options), options)
+    show(stationarity(sound, n_dims=n_dims), as_json=as_json)
 
 
 @app.command("parametrisation", epilog=_epilog("parametrisation"))
@@ -91,7 +96,9 @@ def parametrisation_command(
 ) -> None:
     """Remark 8: rank, stress, alignment out of sample and parameters of every rank of MDS."""
     counted = corpus_counts(corpus, tokenizer, counts, options)
-    check = parametrisation(_sound(counted, options), _paper(counted, options), n_dims=n_dims, loss=loss)
+    check = parametrisation(
+        sound_geometry(counted, options), paper_geometry(counted, options), n_dims=n_dims, loss=loss
+    )
     show(check, as_json=as_json)
 
 
@@ -101,6 +108,15 @@ def bounds_command(
     corpus: o.CorpusArgument = None,
     tokenizer: o.TokenizerOption = None,
     counts: o.CountsOption = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="MODEL",
+            help="Whose token embeddings are averaged, with a corpus. Default: random ones.",
+            show_default=False,
+        ),
+    ] = None,
     pseudo_count: Annotated[
         float, typer.Option("--pseudo-count", metavar="A", help="Added to each count for the KL divergence.")
     ] = PSEUDO_COUNT,
@@ -111,8 +127,10 @@ def bounds_command(
     **options: Any,
 ) -> None:
     """Appendix A: inequalities between KL, total variation, Hellinger and mean embeddings, both sides of each."""
-    counted = corpus_counts(corpus, tokenizer, counts, options) if corpus or counts else None
-    show(bounds(counted, pseudo_count=pseudo_count, floor=floor, seed=seed_of(options)), as_json=as_json)
+    chosen = tokenizer if counts else tokenizer or model
+    counted = corpus_counts(corpus, chosen, counts, options) if corpus or counts or model else None
+    table = None if model is None else token_embedding(open_model(model))
+    show(bounds(counted, table, pseudo_count=pseudo_count, floor=floor, seed=seed_of(options)), as_json=as_json)
 
 
 @app.command("monotonicity", epilog=_epilog("monotonicity"))
@@ -133,12 +151,12 @@ def monotonicity_command(
 ) -> None:
     """Conjecture 5: violations of monotonicity of the corpus (its hypothesis) and of encodings (its conclusion)."""
     counted = corpus_counts(corpus, tokenizer, counts, options)
-    shape, seed = _sound(counted, options), seed_of(options)
+    sound, seed = sound_geometry(counted, options), seed_of(options)
     given = [
-        build_encoding(spec, n_positions=counted.n_positions, n_dims=n_dims, geometry=shape, seed=seed)
+        build_encoding(spec, n_positions=counted.n_positions, n_dims=n_dims, geometry=sound, seed=seed)
         for spec in encoding or ()
     ]
-    show(monotonicity_check(shape, _paper(counted, options), given), as_json=as_json)
+    show(monotonicity_check(sound, paper_geometry(counted, options), given), as_json=as_json)
 
 
 @app.command("mds", epilog=_epilog("mds"))
@@ -155,7 +173,7 @@ def mds_command(
         counted = corpus_counts(corpus, tokenizer, counts, options)
     else:
         counted = synthetic(seed=seed_of(options)).counts
-    show(stress_and_strain(_paper(counted, options).plugin), as_json=as_json)
+    show(stress_and_strain(paper_geometry(counted, options).plugin), as_json=as_json)
 
 
 @app.command("isometry", epilog=_epilog("isometry"))
@@ -178,12 +196,14 @@ def corpus_counts(
         return counts_of(source, tokenizer, options, progress)
 
 
-def _sound(counts: PositionCounts, options: Mapping[str, Any]) -> Geometry:
+def sound_geometry(counts: PositionCounts, options: Mapping[str, Any]) -> Geometry:
+    """The geometry by the sound convention."""
     with progress_bars(quiet=False) as progress:
         return geometry(counts, seed=seed_of(options), progress=progress, **CONVENTIONS["sound"])
 
 
-def _paper(counts: PositionCounts, options: Mapping[str, Any]) -> Geometry:
+def paper_geometry(counts: PositionCounts, options: Mapping[str, Any]) -> Geometry:
+    """The geometry by the paper's convention."""
     return geometry(counts, seed=seed_of(options), **CONVENTIONS["paper"])
 
 

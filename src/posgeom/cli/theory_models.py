@@ -1,5 +1,6 @@
 """The commands of ``posgeom theory`` that run a model, or the kernel regime of Appendix A."""
 
+import json
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -7,25 +8,43 @@ import typer
 
 from posgeom.cli import options as o
 from posgeom.cli.inspect import ModelArgument
-from posgeom.cli.theory import SeedOption, corpus_counts, seed_of, show
+from posgeom.cli.theory import (
+    DimsOption,
+    SeedOption,
+    app,
+    corpus_counts,
+    paper_geometry,
+    seed_of,
+    show,
+    sound_geometry,
+)
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import resolve_sources
 from posgeom.errors import PosgeomError
 from posgeom.estimation.build import geometry
-from posgeom.options import CountOptions, ReadOptions
+from posgeom.options import DEFAULT_N_DIMS, CountOptions, ReadOptions
 from posgeom.seeds import make_rng
+from posgeom.theory.bounds import bounds
 from posgeom.theory.collapse import collapse_checks
 from posgeom.theory.kernel_regime import ntk
+from posgeom.theory.mds_claims import isometry, random_rows, stress_and_strain
 from posgeom.theory.model_run import kernel_of_model, separation_of_model
+from posgeom.theory.monotonicity import monotonicity_check
 from posgeom.theory.necessity import EncodingState, necessity
 from posgeom.theory.ntk import KERNELS
+from posgeom.theory.parametrisation import parametrisation
+from posgeom.theory.stationarity import stationarity
+from posgeom.theory.verdict import Check
 
+EXAMPLES = 128
 _NEEDS = "Needs torch and transformers: pip install 'posgeom[models]'. Code that comes with a checkpoint is never run."
 NECESSITY_EPILOG = f"Example:\n\nposgeom theory necessity bert-base-uncased\n\n{_NEEDS}"
 SEPARATION_EPILOG = f"Example:\n\nposgeom theory separation ./my-bert reviews.parquet -n 128\n\n{_NEEDS}"
+ALL_EPILOG = "Example:\n\nposgeom theory all reviews.parquet -t bert-base-uncased -n 64 --json"
 NTK_EPILOG = "Example:\n\nposgeom theory ntk reviews.parquet -t bert-base-uncased -n 64 --kernel 'exp(-d)'"
 
 
+@app.command("necessity", epilog=NECESSITY_EPILOG)
 def necessity_command(
     model: ModelArgument,
     encoding: Annotated[
@@ -45,6 +64,7 @@ def necessity_command(
     show(check, as_json=as_json)
 
 
+@app.command("separation", epilog=SEPARATION_EPILOG)
 @o.takes(ReadOptions, CountOptions)
 def separation_command(
     model: Annotated[
@@ -54,7 +74,7 @@ def separation_command(
     counts: o.CountsOption = None,
     examples: Annotated[
         int, typer.Option("--examples", metavar="K", help="Random documents whose tokens are swapped (H2).")
-    ] = 128,
+    ] = EXAMPLES,
     as_json: o.JsonOption = False,
     **options: Any,
 ) -> None:
@@ -69,6 +89,7 @@ def separation_command(
     show(separation_of_model(model, counted, texts, seed=seed_of(options)), as_json=as_json)
 
 
+@app.command("ntk", epilog=NTK_EPILOG)
 @o.takes(ReadOptions, CountOptions)
 def ntk_command(
     corpus: o.CorpusArgument = None,
@@ -99,6 +120,45 @@ def ntk_command(
     counted = corpus_counts(corpus, tokenizer, counts, options)
     distances = geometry(counted, estimator="plugin", seed=seed_of(options)).plugin.values
     show(ntk(distances, kernel, seed=seed_of(options)), as_json=as_json)
+
+
+@app.command("all", epilog=ALL_EPILOG)
+@o.takes(ReadOptions, CountOptions)
+def all_command(
+    corpus: o.CorpusArgument = None,
+    tokenizer: o.TokenizerOption = None,
+    counts: o.CountsOption = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", help="For Theorems 1 and 4.", show_default=False)
+    ] = None,
+    n_dims: DimsOption = DEFAULT_N_DIMS,
+    as_json: o.JsonOption = False,
+    **options: Any,
+) -> None:
+    """Every check on one corpus, and with --model on that model, one after the other."""
+    seed = seed_of(options)
+    counted = corpus_counts(corpus, tokenizer or model, counts, options)
+    sound, paper = sound_geometry(counted, options), paper_geometry(counted, options)
+    checks: dict[str, Check] = {
+        "stationarity": stationarity(sound, n_dims=n_dims),
+        "parametrisation": parametrisation(sound, paper, n_dims=n_dims),
+        "ntk": ntk(paper.plugin.values, seed=seed),
+        "bounds": bounds(counted, seed=seed),
+        "monotonicity": monotonicity_check(sound, paper),
+        "mds": stress_and_strain(paper.plugin),
+        "isometry": isometry(random_rows(seed)),
+    }
+    if model is not None:
+        checks["necessity"] = necessity(model, seed=seed)
+        texts = _sampled(corpus, EXAMPLES, options) if corpus else []
+        checks["separation"] = separation_of_model(model, counted, texts, seed=seed)
+    if as_json:
+        typer.echo(json.dumps({name: check.to_dict() for name, check in checks.items()}, indent=1, allow_nan=False))
+        return
+    for name, check in checks.items():
+        typer.echo(f"{name}\n")
+        show(check, as_json=False)
+        typer.echo()
 
 
 def _sampled(corpus: list[str], size: int, options: Mapping[str, Any]) -> list[str]:

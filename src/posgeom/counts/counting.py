@@ -102,7 +102,7 @@ def count(
     if cluster["engine"] == "dask":
         from posgeom.counts.cluster.engine import count_on_cluster  # needs an extra
 
-        settings, notes, _ = _settled(read_sources(sources, read), loaded, options, read.grouped_by)
+        settings, notes, _ = _settled(_readable(read_sources(sources, read)), loaded, options, read.grouped_by)
         counts = count_on_cluster(sources, read, loaded, settings, cluster=cluster, progress=progress)
         return named(counts.with_notes(notes), names)
 
@@ -128,6 +128,14 @@ def _names(corpus: object) -> list[str | Path]:
 def _is_table(value: object) -> bool:
     """Whether iterating gives names of columns or splits, or rows, and no documents."""
     return isinstance(value, Mapping) or hasattr(value, "columns") or hasattr(value, "column_names")
+
+
+def _readable(batches: Iterator[DocumentBatch]) -> Iterator[DocumentBatch]:
+    """Batches up to one that cannot be read, which the counting names when it comes there."""
+    try:
+        yield from batches
+    except CorpusError:
+        return
 
 
 def _counted(

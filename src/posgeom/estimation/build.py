@@ -229,15 +229,9 @@ def geometry(
     """
     check_type(counts, PositionCounts, "PositionCounts; count documents with count or count_texts", GeometryError)
     chosen = metric_named(metric)
-    estimator = _check_choices(chosen, estimator, empty, depth, n_splits)
+    estimator = check_choices(chosen, estimator, empty, depth, n_splits)
     make_rng(seed)  # a bad seed is an error even where nothing is drawn
-    groups: tuple[tuple[int, ...], ...] = ()
-    group_depth = None
-    if estimator == "crossval":
-        groups, group_depth = fold_groups_of(counts, min_depth, positions)
-    selection = select_positions(
-        counts.depth, min_depth=min_depth, empty=empty, group_depth=group_depth, bins=counts.bins, within=positions
-    )
+    groups, group_depth, selection = chosen_positions(counts, estimator, empty, min_depth, positions)
     used = selection.positions
     check_matrix_fits(used.size)
     plugin, rank = _plugin(counts, chosen, selection)
@@ -303,9 +297,28 @@ def restricted(geometry: Geometry, positions: NDArray[np.int64]) -> Geometry:
     )
 
 
-def _check_choices(
+def chosen_positions(
+    counts: PositionCounts,
+    estimator: Estimator,
+    empty: EmptyPolicy,
+    min_depth: int | None,
+    within: NDArray[np.int64] | None = None,
+) -> tuple[tuple[tuple[int, ...], ...], NDArray[np.int64] | None, Selection]:
+    """Groups of folds and the least depth in one, neither for the plug-in estimator, and the positions that take part.
+
+    Shapes: the least depths (n_positions,).
+    """
+    groups, group_depth = fold_groups_of(counts, min_depth, within) if estimator == "crossval" else ((), None)
+    selection = select_positions(
+        counts.depth, min_depth=min_depth, empty=empty, group_depth=group_depth, bins=counts.bins, within=within
+    )
+    return groups, group_depth, selection
+
+
+def check_choices(
     metric: Metric, estimator: Estimator | None, empty: EmptyPolicy, depth: Depth, n_splits: int
 ) -> Estimator:
+    """The estimator to use, once the choices are known to be such."""
     for name, value, choices in (
         ("estimator", estimator, (None, "crossval", "plugin")),
         ("empty", empty, ("mask", "uniform")),

@@ -196,7 +196,7 @@ def classical_mds(distances: DistanceMatrix) -> MDS:
     values, vectors = np.linalg.eigh(products)
     spectrum = _spectrum(values[::-1], distances.squared)
     axes = vectors[:, ::-1][:, : spectrum.n_positive] * np.sqrt(spectrum.eigenvalues[: spectrum.n_positive])
-    coordinates = _fix_signs(_merge_copies(axes, distances))
+    coordinates = fix_signs(_merge_copies(axes, distances))
     return MDS(coordinates, distances.positions, spectrum, np.diagonal(products).copy())
 
 
@@ -207,7 +207,8 @@ def _merge_copies(axes: NDArray[np.float64], distances: DistanceMatrix) -> NDArr
     return np.asarray(axes[np.where(same, first_copy, np.arange(len(distances)))])
 
 
-def _fix_signs(axes: NDArray[np.float64]) -> NDArray[np.float64]:
+def fix_signs(axes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each column with its entry of largest magnitude positive; shape as `axes`."""
     magnitudes = np.abs(axes)
     # The first of those that tie, so that round-off does not choose between mirror images.
     leading = (magnitudes >= magnitudes.max(axis=0, initial=0) * (1 - _SIGN_TIE)).argmax(axis=0)

@@ -10,11 +10,13 @@ from posgeom.encodings.base import Encoding, PointEncoding
 from posgeom.errors import GeometryError
 from posgeom.estimation.build import Geometry
 from posgeom.estimation.distance_matrix import DistanceMatrix
+from posgeom.estimation.leading_axes import LeadingAxes
 from posgeom.estimation.mds import double_centre
 from posgeom.inference.alignment import targets_of, why_undefined
 from posgeom.inference.fields import FIELDS, EncodingPairs, Target
 from posgeom.inference.held_out import fit_of, held_out, other_half
 from posgeom.inference.jackknife import Estimate, Interval, Replicates, jackknife
+from posgeom.inference.large_alignment import large_alignment
 from posgeom.policies import ENOUGH_FOLDS, MAX_REFITTED_POSITIONS
 from posgeom.progress import ProgressHook, silent
 from posgeom.scores.stress import paired_distances
@@ -88,7 +90,7 @@ def intervals_of(found: Sequence[Replicates], level: float | None) -> dict[str, 
     return {name: interval for name, interval in intervals.items() if interval is not None}
 
 
-def alignment(encoding: Encoding | ArrayLike, geometry: Geometry | DistanceMatrix) -> float | None:
+def alignment(encoding: Encoding | ArrayLike, geometry: Geometry | DistanceMatrix | LeadingAxes) -> float | None:
     """Alignment of an encoding with a geometry, as a scorecard has it: the cosine between the two.
 
     A = <B_P, B> / (|B_P| |B|), with B = -1/2 J D^2 J; linear centred kernel alignment (Cortes et al. 2012). Against a
@@ -98,7 +100,8 @@ def alignment(encoding: Encoding | ArrayLike, geometry: Geometry | DistanceMatri
     Parameters
     ----------
     encoding : Encoding or array_like, shape (n, d)
-    geometry : Geometry or DistanceMatrix
+    geometry : Geometry, DistanceMatrix or LeadingAxes
+        With leading axes, the cosine to all of their B nevertheless, from its sparse factors.
 
     Returns
     -------
@@ -106,6 +109,9 @@ def alignment(encoding: Encoding | ArrayLike, geometry: Geometry | DistanceMatri
         At most 1, but for the noise of an estimate. None where it is undefined: no axis of the geometry is more than
         noise, or the encoding has all its positions at one point.
     """
+    if isinstance(geometry, LeadingAxes):
+        scheme = encoding if isinstance(encoding, Encoding) else PointEncoding("given", encoding)
+        return large_alignment(scheme, geometry).value
     return corpus_scores(encoding, geometry)["alignment"]
 
 

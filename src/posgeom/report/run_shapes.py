@@ -178,7 +178,7 @@ TRAINING_SHAPE = {
         "preset": str,
         "model": Optional(str),
         "encoding": str,
-        "trainable": bool,
+        "frozen": bool,
         "rank": Optional(int),
         "seed": int,
     },

@@ -111,10 +111,10 @@ def training_lead(run: Document) -> str:
     options, model = run["options"], run["model"]
     source = "from scratch" if options["model"] is None else f"from {options['model']}"
     rank = "" if options["rank"] is None else f" as a product of rank {options['rank']}"
-    how = "frozen" if options["frozen"] else "learned on"
+    how = "" if options["encoding"] == "none" else ", frozen" if options["frozen"] else ", learned on"
     return printable(
         f"{model['class']}, {model['n_layers']} layers of width {model['width']}, {source}; positions: "
-        f"{options['encoding']}, {how}{rank}; task {run['task']['name']}; seed {options['seed']}"
+        f"{options['encoding']}{how}{rank}; task {run['task']['name']}; seed {options['seed']}"
     )
 
 

@@ -1,7 +1,6 @@
-"""Monotonicity: does distance grow with the lag? Violations counted over all triples in O(n^2 log n)."""
+"""Monotonicity: does distance grow with the lag? Violations counted over all triples in O(n^2 log^2 n)."""
 
 import os
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -11,6 +10,8 @@ from numpy.typing import NDArray
 RELATIVE_TOLERANCE = 1e-9
 """Distances closer than this share of the largest one are tied: round-off must not break ties at random."""
 _CHUNK_CELLS = 1 << 17
+_SMALLEST = 16
+"""Elements of a row among which pairs are compared directly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def monotonicity(
     """Count violations of monotonicity (Conjecture 5 of the paper and its Figure 6).
 
     For each i, the other positions are sorted by lag; a violation is then an element with a smaller one among
-    those of larger lag, which a wavelet tree counts in O(log n) an element, for a block of rows at a time.
+    those of larger lag, which merge sort counts, for a block of rows at a time.
 
     Parameters
     ----------
@@ -84,63 +85,73 @@ def _count_block(
     # The row's own position, the only one at lag 0, comes last and is cut off.
     order = np.argsort(-lags, axis=1, kind="stable")[:, :-1]
     values = np.take_along_axis(distances[rows], order, axis=1)
-    farther = _count_farther(np.take_along_axis(lags, order, axis=1))
+    lags = np.take_along_axis(lags, order, axis=1)
+    width = lags.shape[1]
+    # A lag has two positions at most, which stand side by side.
+    same_lag = lags[:, 1:] == lags[:, :-1]
+    triples = rows.size * (width * (width - 1) // 2) - int(np.count_nonzero(same_lag))
     ranks, below, at_most = _ranks(values, slack)
-    strictly, weakly = _count_below(ranks, farther, (below, at_most))
-    return strictly, weakly - strictly, int(farther.sum(dtype=np.int64))
 
+    def count(bounds: NDArray[np.int32]) -> int:
+        return _count_pairs(ranks, bounds) - int(np.count_nonzero(same_lag & (ranks[:, 1:] >= bounds[:, :-1])))
 
-def _count_farther(lags: NDArray[np.int32]) -> NDArray[np.int32]:
-    """How many elements of a row, sorted by decreasing lag, have a larger lag than each; shape as `lags`."""
-    index = np.broadcast_to(np.arange(lags.shape[1], dtype=np.int32), lags.shape)
-    first_of_lag = np.zeros(lags.shape, bool)
-    first_of_lag[:, :1] = True
-    first_of_lag[:, 1:] = lags[:, 1:] != lags[:, :-1]
-    return np.maximum.accumulate(np.where(first_of_lag, index, 0), axis=1)
+    strictly = count(at_most)
+    # Without ties but of each with itself, the other count is the same.
+    is_tied = int(at_most.sum(dtype=np.int64) - below.sum(dtype=np.int64)) > ranks.size
+    return strictly, count(below) - strictly if is_tied else 0, triples
 
 
 def _ranks(values: NDArray[np.float64], slack: float) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Rank of each value in its row, and how many are below value - slack and at most value + slack."""
     order = np.argsort(values, axis=1)
     in_order = np.take_along_axis(values, order, axis=1)
-    below, at_most = np.empty(values.shape, np.int32), np.empty(values.shape, np.int32)
-    for r, row in enumerate(in_order):
-        below[r, order[r]] = np.searchsorted(row, row - slack, side="left")
-        at_most[r, order[r]] = np.searchsorted(row, row + slack, side="right")
+    index = np.arange(values.shape[1], dtype=np.int32)
+    # Values chained by steps within the slack form a group; where none is wider than that, its ends are the bounds.
+    first, last = np.ones(values.shape, np.bool_), np.ones(values.shape, np.bool_)
+    lower, upper = in_order[:, :-1], in_order[:, 1:]
+    first[:, 1:] = last[:, :-1] = (upper > lower + slack) & (lower < upper - slack)
     ranks = np.empty(values.shape, np.int32)
-    np.put_along_axis(ranks, order, np.broadcast_to(np.arange(values.shape[1], dtype=np.int32), values.shape), axis=1)
+    np.put_along_axis(ranks, order, np.broadcast_to(index, values.shape), axis=1)
+    if first.all():
+        return ranks, ranks, ranks + 1
+    starts = np.maximum.accumulate(np.where(first, index, 0), axis=1)
+    ends = np.minimum.accumulate(np.where(last, index, values.shape[1])[:, ::-1], axis=1)[:, ::-1]
+    low, high = (np.take_along_axis(in_order, ends_of, axis=1) for ends_of in (starts, ends))
+    wide = np.flatnonzero(((high > low + slack) | (low < high - slack)).any(axis=1))
+    ends += 1
+    for r in wide:
+        starts[r] = np.searchsorted(in_order[r], in_order[r] - slack, side="left")
+        ends[r] = np.searchsorted(in_order[r], in_order[r] + slack, side="right")
+    below, at_most = np.empty_like(ranks), np.empty_like(ranks)
+    np.put_along_axis(below, order, starts, axis=1)
+    np.put_along_axis(at_most, order, ends, axis=1)
     return ranks, below, at_most
 
 
-def _count_below(ranks: NDArray[np.int32], prefix: NDArray[np.int32], bounds: Sequence[NDArray[np.int32]]) -> list[int]:
-    """For each array of bounds: the sum over elements of how many of the first `prefix` ranks are below the bound.
+def _count_pairs(ranks: NDArray[np.int32], bounds: NDArray[np.int32]) -> int:
+    """Pairs of elements of a row, one before the other, where the later's rank reaches the earlier's bound.
 
-    A wavelet tree over the bits of the ranks, all rows side by side. At each level the row is sorted by the bits
-    above the current one, stably, so that the ranks that share those bits with a bound form one block. Ranks are
-    a permutation of 0 .. width - 1, hence a block starts where its smallest rank says, and every block before it
-    is half zeros in the current bit.
+    The two sides of a merge sort, without the merging: each row is cut into two, each part into two again, and in each
+    cut the bounds on its left and the ranks on its right are sorted together; how many bounds are below the ranks is
+    then a sum of places. The smallest parts are compared directly.
     """
     n_rows, width = ranks.shape
-    row_start = (np.arange(n_rows, dtype=np.int32) * width)[:, None]
-    index = row_start + np.arange(width, dtype=np.int32)
-    current, following = ranks, np.empty_like(ranks)
-    # zeros_before[k] is counted from the start of the flattened array, which all rows share.
-    zeros_before = np.zeros(ranks.size + 1, np.int32)
-    inside = [prefix] * len(bounds)  # elements of the prefix in the bound's block
-    counts = [0] * len(bounds)
-    for bit in reversed(range(width.bit_length())):
-        is_one = current >> bit & 1
-        np.cumsum(1 - is_one.ravel(), out=zeros_before[1:])
-        row_zeros = zeros_before[row_start]
-        for b, bound in enumerate(bounds):
-            start = bound >> bit + 1 << bit + 1
-            zeros = zeros_before[row_start + start + inside[b]] - row_zeros - (start >> 1)
-            goes_up = bound >> bit & 1
-            counts[b] += int((zeros * goes_up).sum(dtype=np.int64))
-            inside[b] = np.where(goes_up, inside[b] - zeros, zeros)
-        start = current >> bit + 1 << bit + 1
-        zeros = zeros_before[:-1].reshape(ranks.shape) - row_zeros - (start >> 1)
-        target = np.where(is_one, index - zeros + (1 << bit), row_start + start + zeros)
-        following.ravel()[target] = current
-        current, following = following, np.empty_like(ranks)
-    return counts
+    n_parts = 1
+    while n_parts * _SMALLEST < width:
+        n_parts *= 2
+    size = max(1, -(-width // n_parts))
+    # What fills up the last part is no pair: such a rank reaches no bound, and such a bound is reached by none.
+    later = np.full((n_rows, n_parts * size), -1, np.int32)
+    earlier = np.full((n_rows, n_parts * size), 2 * width, np.int32)
+    later[:, :width], earlier[:, :width] = 2 * ranks + 1, 2 * bounds
+    by_place = [np.ascontiguousarray(one.reshape(-1, size).T) for one in (later, earlier)]
+    total = sum(int(np.count_nonzero(by_place[0][p + 1 :] > by_place[1][p])) for p in range(size - 1))
+    while size < later.shape[1]:
+        keys = later.reshape(-1, 2, size).copy()
+        keys[:, 0] = earlier.reshape(-1, 2, size)[:, 0]
+        cut = keys.reshape(-1, 2 * size)
+        cut.sort(axis=1)
+        of_ranks = (cut & 1).sum(axis=0, dtype=np.int64)
+        total += int(of_ranks @ np.arange(2 * size)) - len(cut) * (size * (size - 1) // 2)
+        size *= 2
+    return total

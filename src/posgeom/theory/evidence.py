@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.errors import PosgeomError
+from posgeom.messages import shown
 from posgeom.models.model import Model
 from posgeom.paper.inputs import IMDB, N_DIMS, SST2, Corpus, Inputs, PaperCorpus
 from posgeom.paper.needs import of_model
@@ -32,14 +33,26 @@ _TABLES = (
 """What families call their token embeddings."""
 
 
+def token_embedding(model: Model) -> NDArray[np.float64]:
+    """The token embeddings of a model, shape (V, d)."""
+    name = next((stored for table in _TABLES if (stored := model.tensors.find(table)) is not None), None)
+    if name is None:
+        raise AbsentError(f"{shown(model.checkpoint.name)} has no token embeddings of a known name")
+    return model.checkpoint.read(name)
+
+
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """Corpora, models and documents of training runs that were given, and checks that are made once."""
 
     inputs: Inputs = field(default_factory=Inputs)
     model: str | None = None
-    runs: tuple[Mapping[str, Any], ...] = ()
     _made: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> list[Mapping[str, Any]]:
+        """Finished runs of training, each the content of its run.json."""
+        return list(self.inputs.runs.values())
 
     @property
     def seed(self) -> int:
@@ -77,10 +90,7 @@ class Evidence:
     def token_embedding(self, corpus: Corpus) -> NDArray[np.float64]:
         """The token embeddings of the model, shape (V, d), where it has the tokenizer of a corpus."""
         model = self.opened
-        name = next((stored for table in _TABLES if (stored := model.tensors.find(table)) is not None), None)
-        if name is None:
-            raise AbsentError(f"{model.checkpoint.name} has no token embeddings of a known name")
-        table = self.once("token embeddings", lambda: model.checkpoint.read(name))
+        table = self.once("token embeddings", lambda: token_embedding(model))
         if len(table) < corpus.counts.vocab_size:
             raise AbsentError(f"{corpus.what.title} was counted with another tokenizer than the model's: -t TOKENIZER")
         return table

@@ -7,10 +7,13 @@ import numpy as np
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.random import random
 from posgeom.estimation.distance_matrix import upper_pairs
+from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.models.encoding import model_encoding
+from posgeom.models.family import PositionTable
 from posgeom.models.initial import initial_query_key
 from posgeom.models.layers import layer_scores
 from posgeom.models.model import Model
+from posgeom.models.position_rows import read_positions
 from posgeom.models.projection import ProjectionScores
 from posgeom.paper.inputs import N_DIMS, SST2, Corpus
 from posgeom.paper.result import defined
@@ -90,11 +93,12 @@ def distinct_rows(evidence: Evidence) -> Finding:
         f"{sum(one.collapsed for one in holding)} of {len(holding)} small problems where every hypothesis holds, and "
         f"in {sum(one.collapsed for one in failing)} of {len(failing)} where one is made to fail."
     )
-    if evidence.inputs.model is not None:
-        encoding = _positions(evidence, evidence.inputs.model)
-        nearest = minimum_separation(encoding.distances(), np.arange(encoding.n_positions))
+    model = evidence.inputs.model
+    if model is not None and isinstance(table := model.stack().positions, PositionTable):
+        points = read_positions(model.tensors, table).points[: SST2.n_positions]
+        nearest = minimum_separation(euclidean_distances(points), np.arange(len(points)))
         numbers["minimum_separation"] = nearest.distance
-        because += f" The nearest two rows of the model are {nearest.distance:.3g} apart."
+        because += f" The nearest two of the first {len(points)} rows of the model are {nearest.distance:.3g} apart."
     is_contrary = any(one.collapsed for one in holding)
     return Finding(Verdict.FALSE if is_contrary else Verdict.NOT_TESTABLE, because, numbers)
 
@@ -108,7 +112,7 @@ def separation_of_scratch(evidence: Evidence) -> Finding:
 def violations_of_models(evidence: Evidence) -> Finding:
     """Count violations of random rows, and of the tables that were given."""
     rates = {"random": float(np.mean([_violations(_random(seed)) for seed in evidence.inputs.seeds]))}
-    rates |= {name: _violations(_positions(evidence, model)) for name, model in _models(evidence)}
+    rates |= {name: _violations(_positions(model)) for name, model in _models(evidence)}
     shown = ", ".join(f"{name} {100 * rate:.1f} %" for name, rate in rates.items())
     told = f"Violations of monotonicity: {shown}."
     if not evidence.is_bert_base:
@@ -123,20 +127,20 @@ def correlations(evidence: Evidence) -> Finding:
     """Correlate distances of MDS, and of the tables that were given, with the corpus's, and MDS of one axis."""
     corpus = evidence.sst2
     encodings = {"MDS": corpus.build("mds", N_DIMS), "MDS of rank 1": corpus.build("mds:rank=1", N_DIMS)}
-    encodings |= {name: _positions(evidence, model) for name, model in _models(evidence)}
-    found = {
+    encodings |= {name: _positions(model) for name, model in _models(evidence)}
+    by_name = {
         name: pearson(upper_pairs(one.distances(corpus.paper.positions)), corpus.paper.distances.pairs)
         for name, one in encodings.items()
     }
-    shown = ", ".join(f"{name} {defined(value):.3f}" for name, value in found.items())
-    exact = abs(defined(found["MDS"]) - 1) < 1e-6
+    shown = ", ".join(f"{name} {defined(value):.3f}" for name, value in by_name.items())
+    exact = abs(defined(by_name["MDS"]) - 1) < 1e-6
     because = f"Pearson correlations: {shown}."
     if exact:
         because += " That of MDS is 1 by construction, at any width of at least the rank of B."
-    missing = [name for name in ("pretrained", "scratch") if name not in found]
+    missing = [name for name in ("pretrained", "scratch") if name not in by_name]
     if missing:
         because += f" Not run: {' and '.join(missing)}."
-    return Finding(Verdict.CONVENTION if exact else Verdict.FALSE, because, found)
+    return Finding(Verdict.CONVENTION if exact else Verdict.FALSE, because, by_name)
 
 
 def peak_layer(evidence: Evidence) -> Finding:
@@ -211,9 +215,8 @@ def _models(evidence: Evidence) -> list[tuple[str, Model]]:
     return [(name, model) for name, model in both.items() if model is not None]
 
 
-def _positions(evidence: Evidence, model: Model | None) -> Encoding:
-    opened = evidence.opened if model is None else model
-    return model_encoding(opened, opened.stack(), SST2.n_positions, untrained="keep")
+def _positions(model: Model) -> Encoding:
+    return model_encoding(model, model.stack(), SST2.n_positions, untrained="keep")
 
 
 def _random(seed: int) -> Encoding:

@@ -161,8 +161,8 @@ def held_out_curve(geometry: Geometry, n_ranks: int) -> list[Estimate]:
     by_fold = []
     for fold in (None, *range(products.n)):
         size = norm([group for group in range(products.n) if group != fold])
-        halves = [[[f for f in half if f != fold] for half in split] for split in splits]
-        by_fold.append(np.mean([_both_ways(products, a, b, size, n_ranks) for a, b in halves], axis=0))
+        without = [[[f for f in half if f != fold] for half in split] for split in splits]
+        by_fold.append(np.mean([_both_ways(products, a, b, size, n_ranks) for a, b in without], axis=0))
     return [Replicates(float(column[0]), column[1:]).estimate for column in np.array(by_fold).T]
 
 

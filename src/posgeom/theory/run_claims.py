@@ -1,36 +1,16 @@
 """The claims about training, from finished runs of `posgeom train`: numbers 2, 4, 8, 37 and 38 of the ledger."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from posgeom.errors import RunError
-from posgeom.messages import shown
 from posgeom.theory.evidence import AbsentError, Evidence
 from posgeom.theory.verdict import Finding, Verdict
 
-RUN_FILE = "run.json"
 _ERRORS = 2
 """Standard errors that make a difference."""
 _LITTLE = 0.01
 """The paper's "less than 1 %"."""
 Run = Mapping[str, Any]
-
-
-def read_run(place: Path) -> Run:
-    """The document of a finished run of `posgeom train`."""
-    file = place / RUN_FILE
-    try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RunError(f"{shown(place)} has no {RUN_FILE}: expected a finished run of posgeom train") from None
-    except (OSError, ValueError) as error:
-        raise RunError(f"cannot read {shown(file)}: {error}") from None
-    parts = ("task", "options", "records")
-    if not isinstance(document, dict) or any(part not in document for part in parts) or not document["records"]:
-        raise RunError(f"{shown(file)} has no {', '.join(parts)}: expected a finished run of posgeom train")
-    return document
 
 
 def needs_encoding(evidence: Evidence) -> Finding:
@@ -66,9 +46,12 @@ def swaps_raise_loss(evidence: Evidence) -> Finding:
 def separation_of_tuning(evidence: Evidence) -> Finding:
     """Compare the minimum separation before and after fine-tuning."""
     runs = _runs(evidence, "that goes on from a checkpoint (--model)", lambda run: run["options"].get("model"))
-    changes = [_last(run, "min_separation") / run["records"][0]["min_separation"] - 1 for run in runs]
+    starts = [run["records"][0]["min_separation"] for run in runs]
+    if not all(starts):
+        raise AbsentError("a run starts from rows that are not distinct, whose separation has no relative change")
+    changes = [_last(run, "min_separation") / start - 1 for run, start in zip(runs, starts, strict=True)]
     worst = max(changes, key=abs)
-    because = f"Over {len(runs)} runs the minimum separation changes by {100 * worst:+.2g} % at most."
+    because = f"In {len(runs)} of such runs the minimum separation changes by {100 * worst:+.2g} % at most."
     return Finding(Verdict.HOLDS if abs(worst) < _LITTLE else Verdict.FALSE, because, {"changes": changes})
 
 
@@ -102,7 +85,7 @@ def stress_and_accuracy(evidence: Evidence) -> Finding:
 def low_rank_converges(evidence: Evidence) -> Finding:
     """Follow the alignment of learned low-rank positions with the corpus, which MDS of the corpus maximises."""
     runs = _runs(evidence, "of low rank (--rank)", lambda run: run["options"].get("rank"))
-    known = [run for run in runs if _last_or_none(run, "alignment") is not None]
+    known = [run for run in runs if all(run["records"][k]["alignment"] is not None for k in (0, -1))]
     if not known:
         raise AbsentError("the runs of low rank have no alignment: their corpora show no structure")
     parts, reached = [], []
@@ -157,7 +140,7 @@ def _error(run: Run) -> float:
 
 
 def _has_learned(run: Run) -> bool:
-    return _last(run, "accuracy") - float(run["task"]["chance"]) > _error(run)
+    return _last(run, "accuracy") - (run["task"]["chance"] or 0.0) > _error(run)
 
 
 def _told(run: Run, name: str) -> str:

@@ -25,7 +25,7 @@ class TokenizerIdentity:
     Attributes
     ----------
     kind : str
-        ``"tokenizers"``, ``"bytes"``, ``"chars"`` or ``"whitespace"``.
+        ``"tokenizers"``, ``"bytes"``, ``"chars"``, ``"whitespace"`` or ``"ids"``.
     name : str
         As the user gave it; for display only.
     sha256 : str or None

@@ -26,27 +26,30 @@ def digest_of(examples: Sequence[Example]) -> str:
 
 def prepare(directory: Path, plan: Mapping[str, Any]) -> Path | None:
     """Make the directory of a run, or find the last checkpoint of the same run in it; None where there is none yet."""
-    wanted = json.loads(json.dumps(plan))
+    path, planned = directory / PLAN, json.loads(json.dumps(plan))
     try:
         if (directory / RUN).exists():
             raise RunError(f"{shown(directory)} holds a run that has ended: name another directory, or remove it")
         directory.mkdir(parents=True, exist_ok=True)
-        path = directory / PLAN
-        if not path.exists():
-            path.write_text(json.dumps(wanted, indent=1) + "\n", encoding="ascii")
-            return None
-        stored = json.loads(path.read_bytes())
+        last = _last_checkpoint(directory / CHECKPOINTS)
+        if last is not None:
+            _refuse_another(directory, json.loads(path.read_bytes()), planned)
+        replace_file(path, lambda place: place.write_text(json.dumps(planned, indent=1) + "\n", encoding="ascii"))
     except OSError as error:
         raise OutputError(f"cannot write {shown(directory)}: {error.strerror or one_line(error)}") from None
-    except ValueError:
-        stored = {}
-    changed = sorted(name for name in wanted if name not in stored or stored[name] != wanted[name])
+    except ValueError as error:
+        raise RunError(f"{shown(path)} is no JSON: {one_line(error)}; remove {shown(directory)}") from None
+    return last
+
+
+def _refuse_another(directory: Path, stored: Mapping[str, Any], planned: Mapping[str, Any]) -> None:
+    """Refuse to go on from a checkpoint of a run with other options."""
+    changed = sorted(name for name in planned if name not in stored or stored[name] != planned[name])
     if changed:
         raise RunError(
             f"{shown(directory)} holds a run with another {changed[0]}: name another directory, remove that one, or "
             "train with the options it began with"
         )
-    return _last_checkpoint(directory / CHECKPOINTS)
 
 
 def _last_checkpoint(folder: Path) -> Path | None:
@@ -77,5 +80,5 @@ def finish(directory: Path, result: TrainingResult) -> None:
     except OSError as error:
         raise OutputError(f"cannot write {shown(directory)}: {error.strerror or one_line(error)}") from None
     shutil.rmtree(directory / CHECKPOINTS, ignore_errors=True)
-    for left in (directory / PLAN, start_path(directory / STEPS)):
+    for left in (directory / PLAN, start_path(directory / STEPS), *directory.glob(f".{STEPS}*")):
         left.unlink(missing_ok=True)

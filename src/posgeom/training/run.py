@@ -79,7 +79,9 @@ def train(
     shape, notes = _geometry(counts)
     model = make_model(options, preset, task)
     encoding = put_encoding(model, options, shape, counts)
-    resumed = prepare(place, asdict(options) | {"corpus": files, "examples": digest_of(task.train)})
+    plan = asdict(options) | {"corpus": files, "examples": digest_of(task.train)}
+    del plan["log_to"]  # which does not change the result
+    resumed = prepare(place, plan)
     pad, theorem = task.vocabulary.pad, hypotheses(counts, task, options.seed)
     callback = PositionGeometryCallback(
         shape,

@@ -10,7 +10,7 @@ import transformers
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.encodings.learned import learned
 from posgeom.encodings.registry import build_encoding
-from posgeom.errors import CheckpointError, EncodingError
+from posgeom.errors import CheckpointError, EncodingError, PosgeomError
 from posgeom.estimation.build import Geometry
 from posgeom.fitting import fit_encoding
 from posgeom.messages import one_line, shown
@@ -64,6 +64,8 @@ def put_encoding(
     """Put the encoding into the model, frozen or not, and tell what it is."""
     own = position_table(model)  # refused where there is none
     n, width = own.shape
+    if n < options.sized().n_positions:
+        raise CheckpointError(f"{shown(options.model)} has {n} positions: use -n {n}, or less")
     if options.encoding == DEFAULT:
         encoding: Any = learned(own.detach().double().cpu().numpy(), name=DEFAULT)
     elif options.encoding == NONE:
@@ -103,12 +105,17 @@ def make_trainer(
         dataloader_pin_memory=has_gpu,
         disable_tqdm=True,
     )
-    trainer = transformers.Trainer(
-        model,
-        arguments,
-        train_dataset=task.train,
-        data_collator=partial(collate, pad=task.vocabulary.pad),
-    )
+    try:
+        trainer = transformers.Trainer(
+            model,
+            arguments,
+            train_dataset=task.train,
+            data_collator=partial(collate, pad=task.vocabulary.pad),
+        )
+    except (ImportError, RuntimeError, ValueError) as error:
+        if not options.log_to:
+            raise
+        raise PosgeomError(f"--log-to {', '.join(options.log_to)}: {one_line(error)}") from None
     trainer.remove_callback(transformers.PrinterCallback)  # standard output is for results
     callback.attach(trainer)
     return trainer

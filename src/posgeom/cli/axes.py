@@ -1,0 +1,176 @@
+"""``posgeom axes``: the leading axes of a corpus of any context length."""
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Any, Unpack
+
+import numpy as np
+import typer
+
+from posgeom.analysis import axes_by, counts_of
+from posgeom.cli import options as o
+from posgeom.cli.console import progress_bars, stdout_console
+from posgeom.cli.stored import corpus_or_counts
+from posgeom.counts.position_counts import PositionCounts
+from posgeom.encodings.registry import build_encoding, check_spec
+from posgeom.encodings.tensors import Tensors
+from posgeom.errors import OutputError, PosgeomError
+from posgeom.estimation.leading_axes import LeadingAxes
+from posgeom.inference.large_alignment import large_alignment
+from posgeom.messages import shown
+from posgeom.options import DEFAULT_N_DIMS, AnalyzeOptions, CountOptions, GeometryOptions, ReadOptions
+from posgeom.report.files import staged_file
+from posgeom.report.tensors import check_target, write_tensors
+from posgeom.report.terminal import print_paragraph, print_table
+from posgeom.tables import Cell, Column, Table, cell, percent
+
+EPILOG = """Examples:
+
+posgeom axes books.parquet -t bert-base-uncased -n 32768 -k 64 -o mds.safetensors
+
+posgeom axes --counts counts.parquet -k 16 --score sinusoidal --score alibi --json"""
+_SHOWN = 10
+
+
+@o.takes(ReadOptions, CountOptions, GeometryOptions)
+def command(
+    corpus: o.CorpusArgument = None,
+    tokenizer: o.TokenizerOption = None,
+    counts: o.CountsOption = None,
+    n_axes: Annotated[int, typer.Option("-k", "--axes", metavar="K", help="Leading axes.")] = 64,
+    score: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--score",
+            metavar="NAME[:OPTION=VALUE,...]",
+            help="An encoding whose alignment is computed; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    n_dims: Annotated[
+        int, typer.Option("-d", "--n-dims", metavar="DIMS", help="Width of these encodings.")
+    ] = DEFAULT_N_DIMS,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Write coordinates: .safetensors, or .npy.", show_default=False
+        ),
+    ] = None,
+    as_json: o.JsonOption = False,
+    quiet: o.QuietOption = False,
+    verbose: o.VerboseOption = False,
+    **options: Unpack[AnalyzeOptions],
+) -> None:
+    """Find the leading axes of a geometry for any context length, without its matrix of distances."""
+    if n_axes < 1:
+        raise PosgeomError(f"got {n_axes} for --axes: expected at least 1")
+    if output is not None:
+        check_target(output, "float64")
+    source, seed = corpus_or_counts(corpus, counts), options.get("seed", 0)
+    specs = list(dict.fromkeys(score or []))
+    length = source.n_positions if isinstance(source, PositionCounts) else options.get("n_positions") or 2
+    for spec in specs:
+        check_spec(spec, n_positions=length, n_dims=n_dims)
+    with staged_file(output) if output is not None else nullcontext() as stage:
+        with progress_bars(quiet=quiet, verbose=verbose) as progress:
+            counted = counts_of(source, None if counts else tokenizer, options, progress)
+            axes = axes_by(options, counted, n_axes, seed=seed, progress=progress)
+            document = _document(axes, counted)
+            for spec in specs:
+                progress(f"alignment of {spec}", 0, None)
+                encoding = build_encoding(spec, n_positions=counted.n_positions, n_dims=n_dims, seed=seed)
+                one = large_alignment(encoding, axes)
+                document["encodings"].append(
+                    {"name": spec, "alignment": one.value, "sampling_error": one.error, "n_probes": one.n_probes}
+                )
+        if output is not None and stage is not None:
+            _write(axes, stage, output)
+    if as_json:
+        typer.echo(json.dumps(document, indent=1, allow_nan=False))
+        return
+    _print(document)
+    if output is not None:
+        typer.echo(f"{shown(output)}: {axes.coordinates.shape[1]} axes of {axes.positions.size:,} positions")
+
+
+def _document(axes: LeadingAxes, counts: PositionCounts) -> dict[str, Any]:
+    return {
+        "estimator": axes.estimator,
+        "metric": axes.metric,
+        "documents": counts.n_documents,
+        "n_positions": axes.n_positions,
+        "positions_used": int(axes.positions.size),
+        "common_depth": axes.depth,
+        "n_folds": axes.n_folds,
+        "method": axes.method,
+        "trace": axes.total,
+        "mean_squared_distance": axes.mean_squared,
+        "axes": [
+            {"eigenvalue": value, "error_bound": bound}
+            for value, bound in zip(axes.eigenvalues.tolist(), axes.error_bounds.tolist(), strict=True)
+        ],
+        "encodings": [],
+    }
+
+
+def _write(axes: LeadingAxes, stage: Path, output: Path) -> None:
+    if not axes.coordinates.shape[1]:
+        raise OutputError(f"cannot write {shown(output)}: no axis has a positive eigenvalue")
+    arrays = {"table": axes.coordinates}
+    if output.suffix == ".safetensors":
+        arrays["positions"] = axes.positions.astype(np.float64)
+    metadata = {
+        "spec": "mds",
+        "n_positions": axes.n_positions,
+        "conventions": {"rows": "used positions, in `positions`", "columns": "axis 0 to r - 1"},
+        "fitted_to": {
+            "metric": axes.metric,
+            "estimator": axes.estimator,
+            "method": axes.method,
+            "eigenvalues": axes.eigenvalues.tolist(),
+            "error_bounds": axes.error_bounds.tolist(),
+        },
+    }
+    tensors = Tensors("table", arrays, metadata)
+    write_tensors(tensors, stage, output, "float64")
+
+
+def _print(document: dict[str, Any]) -> None:
+    console = stdout_console()
+    trace = document["trace"]
+    rows = [
+        [
+            cell(number),
+            cell(one["eigenvalue"], ".6g"),
+            cell(one["error_bound"], ".1e"),
+            percent(one["eigenvalue"] / trace if trace > 0 else None, ".2f"),
+        ]
+        for number, one in enumerate(document["axes"][:_SHOWN], 1)
+    ]
+    columns = (Column("axis", 4), Column("eigenvalue", 12), Column("error bound", 12), Column("% of trace", 10))
+    print_table(Table("Leading axes", columns, rows), console)
+    console.print()
+    if document["encodings"]:
+        columns = (Column("encoding", 30, left=True), Column("alignment", 10), Column("sampling error", 14))
+        scored = [
+            [
+                cell(one["name"]),
+                cell(one["alignment"], ".4f"),
+                cell(one["sampling_error"], ".4f") if one["n_probes"] else Cell("none"),
+            ]
+            for one in document["encodings"]
+        ]
+        print_table(Table("Alignment", columns, scored), console)
+        console.print()
+    folds = f", the mean over pairs of {document['n_folds']} folds" if document["n_folds"] else ""
+    depth = "" if document["common_depth"] is None else f", rarefied to {document['common_depth']:,} documents a fold"
+    print_paragraph(
+        f"{document['estimator']} {document['metric']} of {document['positions_used']:,} of "
+        f"{document['n_positions']:,} positions and {document['documents']:,} documents{folds}{depth}; method: "
+        f"{document['method']}; mean squared distance {document['mean_squared_distance']:.4g}. {len(document['axes'])} "
+        f"axes, at most {_SHOWN} of them shown. error bound: an eigenvalue of the matrix lies within so much. Sampling "
+        "errors are of the random vectors that |B|^2 was estimated with, where it was. A higher alignment is a more "
+        "faithful geometry, not a better model.",
+        console,
+    )
