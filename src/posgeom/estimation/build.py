@@ -302,7 +302,7 @@ def chosen_positions(
     estimator: Estimator,
     empty: EmptyPolicy,
     min_depth: int | None,
-    within: NDArray[np.int64] | None = None,
+    within: tuple[int, int] | None = None,
 ) -> tuple[tuple[tuple[int, ...], ...], NDArray[np.int64] | None, Selection]:
     """Groups of folds and the least depth in one, neither for the plug-in estimator, and the positions that take part.
 

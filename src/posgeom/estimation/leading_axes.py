@@ -99,6 +99,7 @@ def leading_axes(
     estimator: Estimator | None = None,
     empty: EmptyPolicy = "mask",
     min_depth: int | None = None,
+    positions: tuple[int, int] | None = None,
     depth: Depth = "common",
     method: Method | None = None,
     seed: int = 0,
@@ -117,7 +118,7 @@ def leading_axes(
     n_axes : int
         Axes to compute; fewer where there are fewer positions.
     metric : {"hellinger", "hellinger-normalized"}
-    estimator, empty, min_depth, depth
+    estimator, empty, min_depth, positions, depth
         As those of `geometry`.
     method : {"dense", "lanczos"}, optional
         By default the one that is faster; the numbers are the same to within `error_bounds`.
@@ -147,23 +148,23 @@ def leading_axes(
     if n_axes < 1 or method not in (None, "dense", "lanczos"):
         raise GeometryError(f"got {n_axes} axes by method {method!r}: expected 1 or more, by dense or lanczos")
     estimator = check_choices(chosen, estimator, empty, depth, 1)
-    groups, group_depth, selection = chosen_positions(counts, estimator, empty, min_depth)
-    positions = selection.positions
-    n_axes = min(n_axes, positions.size)
+    groups, group_depth, selection = chosen_positions(counts, estimator, empty, min_depth, positions)
+    used = selection.positions
+    n_axes = min(n_axes, used.size)
     if method is None:
-        method = "dense" if positions.size <= _DENSE_UP_TO or 4 * n_axes > positions.size else "lanczos"
-    _check_memory(counts, positions.size, n_axes, method, memory)
+        method = "dense" if used.size <= _DENSE_UP_TO or 4 * n_axes > used.size else "lanczos"
+    _check_memory(counts, used.size, n_axes, method, memory)
     progress("square roots of counts", 0, None)
     common_depth = None
     if group_depth is None:
-        distributions = position_distributions(counts, positions)
+        distributions = position_distributions(counts, used)
         roots = distributions.rows.sqrt()
         gram = ImplicitGram(((chosen.crossval_scale, roots),), distributions.row_of_position)
     else:
-        occupied = counts.depth[positions] > 0
+        occupied = counts.depth[used] > 0
         if depth == "common" and occupied.any():
-            common_depth = int(group_depth[positions[occupied]].min())
-        products = fold_products(counts, positions, groups, common_depth, scale=chosen.crossval_scale)
+            common_depth = int(group_depth[used[occupied]].min())
+        products = fold_products(counts, used, groups, common_depth, scale=chosen.crossval_scale)
         gram = ImplicitGram.of_folds(products)
     progress("leading axes", 0, None)
     eigenvalues, axes = (_dense if method == "dense" else _lanczos)(gram, n_axes, seed)
@@ -173,7 +174,7 @@ def leading_axes(
         eigenvalues=eigenvalues,
         error_bounds=residuals,
         coordinates=fix_signs(axes[:, :n_positive] * np.sqrt(eigenvalues[:n_positive])),
-        positions=positions,
+        positions=used,
         method=method,
         total=gram.trace(),
         estimator=estimator,
