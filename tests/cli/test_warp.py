@@ -81,6 +81,8 @@ def test_positions_by_themselves(run: Run, corpus: Path, tmp_path: Path) -> None
     assert scores["positions_shallow"] == scores["positions_empty"] == []
     depth = pg.plots.figure(tmp_path / "run", "depth")
     assert [row["state"] for row in depth.table] == ["not looked at"] * 4 + ["used"] * 8 + ["not looked at"] * 4
+    axes = json.loads(run("axes", corpus, *given, "-k", 2).stdout)
+    assert [axis["eigenvalue"] for axis in axes["axes"]] == pytest.approx(scores["spectrum"][:2])
     warp = json.loads(run("warp", corpus, *given, "--no-left-out").stdout)
     assert (warp["first_position"], warp["last_position"], warp["left_out"]) == (4, 11, [])
     fitted = run(

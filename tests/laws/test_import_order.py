@@ -36,7 +36,7 @@ ALLOWED = {
     "token_data": BASE | {"counts", "tokenize", "estimation", "inference"},
     "chart_data": BASE | {"counts", "token_data", "estimation", "encodings", "scores", "inference", "results"},
     "report": BASE | {"counts", "estimation", "encodings", "inference", "models", "results", "chart_data"},
-    "plots": BASE | {"chart_data", "inference", "report", "results"},
+    "plots": BASE | {"inference", "chart_data", "report", "results"},
     "simulation": BASE | {"tokenize", "counts", "estimation", "encodings", "inference"},
     "paper": BASE
     | {"tokenize", "counts", "estimation", "encodings", "scores", "inference", "models", "analysis"}
