@@ -13,6 +13,7 @@ from posgeom.estimation.leading_axes import leading_axes
 from posgeom.inference import large_alignment as module
 from posgeom.inference.alignment import Norm
 from posgeom.inference.large_alignment import large_alignment, squared_norm
+from tests.conftest import make_counts
 from tests.estimation.test_leading_axes import CASES, counts_of
 
 
@@ -74,6 +75,23 @@ def test_an_encoding_in_one_point_is_not_aligned() -> None:
     axes = leading_axes(counts_of(), 3)
     assert pg.alignment(np.ones((40, 4)), axes) is None
     assert pg.alignment(LagEncoding("none", 40, None, lambda lags: np.zeros(lags.size)), axes) is None
+
+
+@pytest.mark.parametrize("method", ["dense", "lanczos"])
+@pytest.mark.parametrize("estimator", ["plugin", "crossval"])
+def test_positions_that_are_one_point_have_no_axis_and_no_alignment(estimator: Any, method: Any) -> None:
+    axes = leading_axes(make_counts(np.full((6, 20, 5), 3)), 3, estimator=estimator, method=method)
+    assert axes.coordinates.shape == (20, 0)
+    assert axes.mean_squared == pytest.approx(0, abs=1e-12)
+    assert pg.alignment(build_encoding("sinusoidal", n_positions=20, n_dims=8), axes) is None
+
+
+def test_bins_have_the_axes_of_their_centres() -> None:
+    counts = counts_of(m=64, empty=False).binned("geometric:16")
+    shape, axes = pg.geometry(counts), leading_axes(counts, 4, method="lanczos")
+    np.testing.assert_allclose(axes.eigenvalues, shape.spectrum.eigenvalues[:4], rtol=1e-6)
+    encoding = build_encoding("sinusoidal", n_positions=64, n_dims=8)
+    assert pg.alignment(encoding, axes) == pytest.approx(pg.alignment(encoding, shape))
 
 
 def test_refusals() -> None:

@@ -50,6 +50,8 @@ class LeadingAxes:
         All eigenvalues of the whole matrix, or Lanczos iterations with sparse factors.
     total : float
         Sum of all eigenvalues: the trace of B, m - 1 times half the mean squared distance.
+    round_off : float
+        Magnitude up to which an eigenvalue is round-off.
     estimator, metric : str
     depth : int or None
         Sequences per position in each group of folds that counts were rarefied to.
@@ -66,6 +68,7 @@ class LeadingAxes:
     positions: NDArray[np.int64]
     method: Method
     total: float
+    round_off: float
     estimator: Estimator
     metric: str
     depth: int | None
@@ -169,7 +172,10 @@ def leading_axes(
     progress("leading axes", 0, None)
     eigenvalues, axes = (_dense if method == "dense" else _lanczos)(gram, n_axes, seed)
     residuals = np.linalg.norm(gram.apply(axes) - axes * eigenvalues, axis=0)
-    n_positive = int((eigenvalues > np.maximum(residuals, 10 * np.finfo(float).eps * abs(eigenvalues[0]))).sum())
+    # Centring subtracts products of rows, which are no larger than the scale.
+    size = max(abs(float(eigenvalues[0])), chosen.crossval_scale)
+    round_off = 10 * positions.size * float(np.finfo(float).eps) * size
+    n_positive = int((eigenvalues > np.maximum(residuals, round_off)).sum())
     return LeadingAxes(
         eigenvalues=eigenvalues,
         error_bounds=residuals,
@@ -177,6 +183,7 @@ def leading_axes(
         positions=used,
         method=method,
         total=gram.trace(),
+        round_off=round_off,
         estimator=estimator,
         metric=metric,
         depth=common_depth,

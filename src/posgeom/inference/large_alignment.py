@@ -63,7 +63,7 @@ def large_alignment(encoding: Encoding, axes: LeadingAxes) -> LargeAlignment:
         centred /= _unit(encoding, float(np.abs(centred).max(initial=0)))
         product, own = axes.gram.inner_product(centred), float(np.linalg.norm(centred.T @ centred))
     squared, error, n_probes = squared_norm(axes)
-    value = alignment_of(product, own, sqrt(squared)) if squared > 0 else None
+    value = alignment_of(product, own, sqrt(squared)) if squared > axes.round_off**2 else None
     if value is None or error is None:
         return LargeAlignment(value, None, n_probes)
     return LargeAlignment(value, abs(value) * error / (2 * squared), n_probes)
