@@ -174,7 +174,7 @@ def leading_axes(
     residuals = np.linalg.norm(gram.apply(axes) - axes * eigenvalues, axis=0)
     # Centring subtracts products of rows, which are no larger than the scale.
     size = max(abs(float(eigenvalues[0])), chosen.crossval_scale)
-    round_off = 10 * positions.size * float(np.finfo(float).eps) * size
+    round_off = 10 * used.size * float(np.finfo(float).eps) * size
     n_positive = int((eigenvalues > np.maximum(residuals, round_off)).sum())
     return LeadingAxes(
         eigenvalues=eigenvalues,
