@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,12 +19,12 @@ from posgeom.encodings.tables import read_table
 from posgeom.errors import EncodingError
 
 if TYPE_CHECKING:
-    from posgeom.encodings.base import Encoding
     from posgeom.estimation.build import Geometry
     from posgeom.estimation.distance_matrix import DistanceMatrix
 
 Values = NDArray[np.float64]
 P = ParamSpec("P")
+Built = TypeVar("Built")
 EXPECTED = "log:C, power:A, reciprocal:C (each :ORIGIN), table:FILE, corpus or corpus:FAMILY"
 
 
@@ -228,20 +228,21 @@ def parse_warp(text: str) -> Warp:
     return FAMILIES[name](float(parameter), int(origin or 0))
 
 
-def takes_warp(build: Callable[P, Encoding]) -> Callable[P, Encoding]:
+def takes_warp(build: Callable[P, Built]) -> Callable[P, Built]:
     """Let the encoding of a builder with an option `warp` be fitted anew wherever its warp is fitted to a corpus."""
 
     @wraps(build)
-    def call(*args: P.args, **options: P.kwargs) -> Encoding:
+    def call(*args: P.args, **options: P.kwargs) -> Built:
         warp: Any = options.get("warp")
         if warp is not None and not isinstance(warp, Warp):
             raise EncodingError(f"got {type(warp).__name__} for a warp: expected a Warp, such as LogWarp(1.0)")
         encoding = build(*args, **options)
         if warp is not None and warp.refit is not None:
-            encoding.fitted_to = warp.fitted_to
+            built: Any = encoding
             again: Any = build
             refit: Callable[[Geometry], Warp] = warp.refit
-            encoding.refit = lambda shape: again(*args, **options | {"warp": refit(shape)})
+            built.fitted_to = warp.fitted_to
+            built.refit = lambda shape: again(*args, **options | {"warp": refit(shape)})
         return encoding
 
     return call
