@@ -8,6 +8,9 @@ PIP_FLAGS := --quiet --disable-pip-version-check
 
 # One worker a core, each with one thread of linear algebra.
 XDIST := -n auto
+# Where tests that need torch stand; tests/laws/test_markers.py holds that none stands elsewhere.
+MODEL_TESTS := tests/models tests/training tests/theory tests/cli/test_theory_models.py tests/cli/test_train.py \
+    tests/encodings/test_warps.py
 QUICK := -m "not (slow or browser or cluster or models)"
 unit-quick unit coverage test-lowest: export OPENBLAS_NUM_THREADS = 1
 
@@ -37,7 +40,7 @@ coverage: $(VENV)/.installed-dev
 	$(VENV)/bin/pytest $(XDIST) -m "not models" --cov --cov-report=term:skip-covered
 
 test-models: $(MODELS_VENV)/.installed
-	$(MODELS_VENV)/bin/pytest -m models tests/models tests/training tests/theory
+	$(MODELS_VENV)/bin/pytest -m models $(MODEL_TESTS)
 
 # Two that such versions of the libraries around a hub fail: one reports a refusal as a missing file, one leaks a file.
 test-lowest: $(LOWEST_VENV)/.installed

@@ -62,11 +62,11 @@ def test_parts_add_up_and_agree_with_products_of_folds_written_out() -> None:
 def test_parts_of_an_axis_add_up_to_its_eigenvalue() -> None:
     counts = corpus(500, seed=2, planted=True)
     shape = geometry(counts)
-    axis = token_effects(counts, shape, n_positions=0, n_axes=1)[0]
+    axis = token_effects(counts, shape, n_positions=0, n_axes=1, alpha=1)[0]  # all tokens pass
     assert shape.products is not None
     assert axis.size == pytest.approx(np.linalg.eigvalsh(shape.products.centred())[-1])
-    if len(axis.effects) == axis.n_tested:
-        assert sum(effect.share for effect in axis.effects) == pytest.approx(1)
+    assert len(axis.effects) == axis.n_tested == counts.distinct_tokens.size
+    assert sum(effect.share for effect in axis.effects) == pytest.approx(1)
 
 
 def test_without_structure_hardly_a_corpus_has_a_token_told_from_noise() -> None:
