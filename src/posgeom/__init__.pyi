@@ -49,13 +49,14 @@ from posgeom.fitting import fit_encoding
 from posgeom.inference.comparison import Difference
 from posgeom.inference.depth_curve import DepthCurve, DepthPoint, depth_curve
 from posgeom.inference.jackknife import Estimate, Interval, jackknife
+from posgeom.inference.left_out import LeftOut, leave_out_first
 from posgeom.inference.mean_distance import mean_squared_distance, noise_share
 from posgeom.inference.null_corpora import OrderBeyondLengths, order_beyond_lengths
 from posgeom.inference.scorecard import EncodingScores, Scorecard, score, scorecard
 from posgeom.inference.scoring import alignment, stress
 from posgeom.inference.significance import Axis, Significance, significance
 from posgeom.inference.token_effects import TokenEffect, TokenEffects, token_effects
-from posgeom.inference.warp import FittedWarp, LeftOut, WarpFit, fit_warp, leave_out_first
+from posgeom.inference.warp import FittedWarp, WarpFit, fit_warp
 from posgeom.models.by_hand import ByHand
 from posgeom.models.family import Family
 from posgeom.models.inspection import Inspection, inspect_model

@@ -333,7 +333,23 @@ class CountOptions(TextOptions, ClusterOptions, total=False):
     options: Annotated[ReadOptions | None, Option("", "Columns, format, and how to treat invalid UTF-8.", "Corpus")]
 
 
-class GeometryOptions(TypedDict, total=False):
+class RangeOptions(TypedDict, total=False):
+    """Which positions are looked at."""
+
+    positions: Annotated[
+        tuple[int, int] | None,
+        Option(
+            "--positions",
+            "Look at the positions A to B by themselves, both included, counted from 0. Default: all.",
+            "Geometry",
+            "A-B",
+            cli=str | None,
+            parse=_range,
+        ),
+    ]
+
+
+class GeometryOptions(RangeOptions, total=False):
     """What can be chosen where a geometry is estimated."""
 
     convention: Annotated[
@@ -374,17 +390,6 @@ class GeometryOptions(TypedDict, total=False):
             "there are so many.",
             "Geometry",
             "K",
-        ),
-    ]
-    positions: Annotated[
-        tuple[int, int] | None,
-        Option(
-            "--positions",
-            "Look at the positions A to B by themselves, both included, counted from 0. Default: all.",
-            "Geometry",
-            "A-B",
-            cli=str | None,
-            parse=_range,
         ),
     ]
     metric: Annotated[

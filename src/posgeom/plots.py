@@ -5,17 +5,19 @@ Each function takes a run directory, what `posgeom.report.run.read_run` read of 
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from posgeom.chart_data import chart_data
-from posgeom.inference.warp import WarpFit, leave_out_first
+from posgeom.inference.left_out import LeftOut, leave_out_first
+from posgeom.inference.warp import WarpFit
 from posgeom.report.charts.figure import Figure, need_extra, themed
 from posgeom.report.document import to_document
 from posgeom.report.drawn import save_page
 from posgeom.report.figures import KINDS, figure_of
 from posgeom.report.run import Run, read_run
-from posgeom.report.warp import warp_document, warp_figures
+from posgeom.report.warp import warp_document
 from posgeom.results import Analysis
 
 if TYPE_CHECKING:
@@ -159,13 +161,15 @@ def loss(run: RunLike) -> "alt.TopLevelMixin":
     return _chart(run, "loss")
 
 
-def warp(fit: WarpFit) -> "alt.TopLevelMixin":
-    """The warps of a corpus by position, with their bands, from what `fit_warp` gave."""
-    need_extra()
-    return themed(warp_figures(warp_document(fit, ()))[0])
+def warp(run: RunLike | WarpFit) -> "alt.TopLevelMixin":
+    """The warps of a corpus by position, with their bands: of a run, or what `fit_warp` gave."""
+    return _chart(_of_fit(run, ()) if isinstance(run, WarpFit) else run, "warp")
 
 
-def left_out(fit: WarpFit) -> "alt.TopLevelMixin":
-    """Alignment, and the share of |B|^2, as the first positions of a fitted geometry are left out."""
-    need_extra()
-    return themed(warp_figures(warp_document(fit, leave_out_first(fit.geometry)))[-1])
+def left_out(run: RunLike | WarpFit) -> "alt.TopLevelMixin":
+    """Alignment, and the share of |B|^2, as the first positions of a run or of a fitted geometry are left out."""
+    return _chart(_of_fit(run, leave_out_first(run.geometry)) if isinstance(run, WarpFit) else run, "left-out")
+
+
+def _of_fit(fit: WarpFit, left_out: Sequence[LeftOut]) -> Run:
+    return Run("fit", None, None, None, warp=warp_document(fit, left_out))

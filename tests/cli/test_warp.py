@@ -1,5 +1,6 @@
 """``posgeom warp`` on a corpus and on counts, and ``--positions`` on the commands that analyse."""
 
+import html
 import json
 from pathlib import Path
 
@@ -7,7 +8,6 @@ import numpy as np
 import pytest
 
 import posgeom as pg
-from posgeom.report.warp import warp_document, warp_figures
 from tests.cli.helpers import Run, refused
 
 N = 16
@@ -30,7 +30,7 @@ def test_a_corpus_and_its_counts_say_the_same(run: Run, corpus: Path, tmp_path: 
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert json.loads((tmp_path / "out" / "warp.json").read_text()) == document
-    assert {one["name"] for one in document["families"]} == {"log", "power", "reciprocal", "monotone"}
+    assert {one["name"] for one in document["families"]} == {"log", "power", "reciprocal", "monotone", "smooth"}
     assert document["best"] == document["families"][0]["name"]
     log = next(one for one in document["families"] if one["name"] == "log")
     assert log["low"] < log["parameter"] < log["high"]
@@ -94,8 +94,47 @@ def test_positions_by_themselves(run: Run, corpus: Path, tmp_path: Path) -> None
 def test_charts(corpus: Path) -> None:
     counts = pg.count(corpus, n_positions=N, fold_by="row")
     fit = pg.fit_warp(pg.geometry(counts), ["log", "monotone"])
-    warp, left_out = warp_figures(warp_document(fit, pg.leave_out_first(fit.geometry, ["log"])))
-    assert {row["warp"] for row in warp.table} == {"log", "monotone"}
-    assert {row["line"] for row in left_out.table} == {"log", "sinusoidal", "line", "share of |B|^2"}
     for chart in (pg.plots.warp(fit), pg.plots.left_out(fit)):
         assert chart.to_dict()["layer"]
+
+
+def test_a_run_is_looked_at_and_its_page_has_the_charts(run: Run, corpus: Path, tmp_path: Path) -> None:
+    assert run("analyze", corpus, "-n", N, "--fold-by", "row", "--out", "run", "--no-report", "-q").returncode == 0
+    families = ["--family", "log", "--family", "monotone"]
+    done = run("warp", "run", *families, "--out", "run", "-q")
+    assert done.returncode == 0, done.stderr
+    assert "posgeom report 'run' makes its page" in done.stdout
+    assert {"warp.svg", "left-out.svg", "warp.csv"} <= {path.name for path in (tmp_path / "run" / "figures").iterdir()}
+    document = json.loads((tmp_path / "run" / "warp.json").read_text())
+    assert document["sources"] == [str(corpus)]
+    assert run("report", "run", "-q").returncode == 0
+    page = (tmp_path / "run" / "report.html").read_text()
+    for text in ("Warp of the position", "Without the first positions", html.escape(document["findings"][0])):
+        assert text in page
+    warp, left_out = (pg.plots.figure(tmp_path / "run", kind) for kind in ("warp", "left-out"))
+    assert {row["warp"] for row in warp.table} == {"log", "monotone"}
+    assert {row["line"] for row in left_out.table} == {"log", "sinusoidal", "line", "share of |B|^2"}
+    assert run("warp", corpus, "-n", N, "--fold-by", "row", *families, "--out", "alone", "-q").returncode == 0
+    assert run("report", "alone").returncode == 0
+    assert "Warps of a.txt" in (tmp_path / "alone" / "report.html").read_text()
+    (tmp_path / "alone" / "warp.json").write_text(json.dumps(document | {"level": "high"}))
+    refused(run("report", "alone"), "warp.json", "level", "expected a number")
+
+
+def test_theory_and_export_look_at_some_positions(run: Run, corpus: Path, tmp_path: Path) -> None:
+    given = [corpus, "-n", N, "--fold-by", "row"]
+    assert run("count", *given, "-o", "c.parquet", "-q").returncode == 0
+    for name in ("stationarity", "parametrisation", "monotonicity", "mds", "ntk"):
+        part, whole = (run("theory", name, "--counts", "c.parquet", "--json", *more) for more in
+                       (["--positions", "4-11"], []))  # fmt: skip
+        assert part.returncode == whole.returncode == 0, part.stderr
+        assert part.stdout != whole.stdout
+    export = ["export", "mds:rank=2", "--counts", "c.parquet", "-o", "m.npy", "-q"]
+    refused(run(*export, "--positions", "4-11"), "position")
+    assert (
+        run("export", "line:warp=corpus:log", "--counts", "c.parquet", "--positions", "4-11", "-o", "l.npy").returncode
+        == 0
+    )
+    fitted = pg.fit_warp(pg.geometry(pg.read_counts(tmp_path / "c.parquet"), positions=(4, 11)), ["log"])
+    np.testing.assert_allclose(np.load(tmp_path / "l.npy")[:, 0], fitted.at(np.arange(N)), rtol=1e-5)
+    refused(run("export", "rope", "--positions", "4-11", "-o", "r.safetensors"), "--positions without --counts")

@@ -1,16 +1,19 @@
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from posgeom.encodings.line import brownian, line
-from posgeom.encodings.registry import build_encoding
+from posgeom.encodings.networks import draw_network
+from posgeom.encodings.registry import SCHEMES, build_encoding
 from posgeom.encodings.rope import rope
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.encodings.tensors import tensors_of
 from posgeom.encodings.warps import LogWarp, PowerWarp, ReciprocalWarp, TableWarp, Warp, parse_warp
 from posgeom.errors import EncodingError
 from posgeom.estimation.euclidean import euclidean_distances
+from posgeom.seeds import make_rng
 
 N = 24
 WARPS = (LogWarp(0.3), LogWarp(5.0, 2), PowerWarp(0.5), PowerWarp(1.7, 1), ReciprocalWarp(3.0))
@@ -111,6 +114,55 @@ def test_a_bias_takes_a_warp_of_the_lag() -> None:
     np.testing.assert_allclose(encoding.distances() ** 2, 2 * 2.0**-3 * warp.apply(lags), rtol=1e-12)
     assert encoding.bias is not None
     np.testing.assert_allclose(encoding.bias.matrix(np.arange(N))[0], -(2.0**-3) * warp.apply(lags), rtol=1e-12)
+
+
+def test_a_bias_of_continuous_lags_takes_them_from_the_warp() -> None:
+    positions, warp = np.arange(N), PowerWarp(0.5)
+    lags = np.subtract.outer(positions, positions)
+    places = np.sqrt(np.abs(lags))
+    fire = build_encoding("fire:heads=3,threshold=9,warp=power:.5", n_positions=N, n_dims=8).bias
+    assert fire is not None
+    network = draw_network(1, 32, 3, make_rng(0), activation="relu")
+    shares = np.log1p(0.1 * places) / (np.log1p(0.1 * np.sqrt(np.maximum(positions, 9)))[:, None] + 1e-6)
+    expected = np.moveaxis(network(shares[..., None]), -1, 0)
+    past = lags >= 0
+    np.testing.assert_allclose(fire.matrix(positions)[:, past], expected[:, past], rtol=1e-12)
+    sandwich = build_encoding("sandwich:heads=2,width=8,warp=power:.5", n_positions=N, n_dims=8).bias
+    assert sandwich is not None
+    omega = 10000.0 ** (-2 * np.arange(1, 5) / 8)
+    drops = sum(1 - np.cos(frequency * warp.apply(np.arange(N))) for frequency in omega)
+    np.testing.assert_allclose(sandwich.drops(np.arange(N))[0], 2 / 8 * drops, atol=1e-12)
+
+
+def test_a_table_of_lags_is_looked_up_at_the_nearest_whole_lag(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "t5.npy", rng.normal(size=(8, 2)))
+    np.save(tmp_path / "q.npy", rng.normal(size=4))
+    np.save(tmp_path / "a.npy", rng.normal(size=(11, 4)))
+    np.save(tmp_path / "f.npy", np.arange(N) // 3)  # lags in groups of three
+    lags = np.subtract.outer(np.arange(N), np.arange(N))
+    whole = np.sign(lags) * (np.abs(lags) // 3)
+    for spec in (f"t5:table={tmp_path}/t5.npy", f"relative:query={tmp_path}/q.npy,table={tmp_path}/a.npy"):
+        plain, warped = (
+            build_encoding(spec + more, n_positions=N, n_dims=8).bias for more in ("", f",warp=table:{tmp_path}/f.npy")
+        )
+        assert plain is not None
+        assert warped is not None
+        np.testing.assert_array_equal(warped.matrix(np.arange(N)), plain.values(whole, np.zeros_like(whole)))
+    sines = f"relative:kind=transformer-xl,query={tmp_path}/q.npy,warp=power:.5"
+    bias = build_encoding(sines, n_positions=N, n_dims=8).bias
+    assert bias is not None
+    angles = (np.sign(lags) * np.sqrt(np.abs(lags)))[..., None] * 10000.0 ** (-np.arange(0, 4, 2) / 4)
+    vectors = np.concatenate([np.sin(angles), np.cos(angles)], axis=-1)
+    np.testing.assert_allclose(bias.matrix(np.arange(N))[0], vectors @ np.load(tmp_path / "q.npy"), rtol=1e-10)
+
+
+def test_every_scheme_takes_a_warp_but_those_that_have_no_line_of_positions() -> None:
+    without = {name for name in SCHEMES if "warp" not in SCHEMES[name].options}
+    assert without == {"swin", "learned", "random", "nope", "mds"}
+    page = (Path(__file__).parents[2] / "docs" / "warp.md").read_text()
+    table = page[page.index("| scheme") : page.index("## Fitting")]
+    assert set(re.findall(r"`([\w-]+)`", table)) >= set(SCHEMES)
 
 
 def test_a_power_above_one_may_be_no_kernel_and_is_looked_at() -> None:

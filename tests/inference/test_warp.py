@@ -4,18 +4,20 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.interpolate import PchipInterpolator
 
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.encodings.line import line
 from posgeom.encodings.registry import build_encoding
 from posgeom.encodings.sinusoidal import sinusoidal
-from posgeom.encodings.warp_fits import best_warp, rayleigh
+from posgeom.encodings.warp_fits import _smoothed, best_warp, rayleigh
 from posgeom.encodings.warps import LogWarp, PowerWarp, ReciprocalWarp, TableWarp, Warp
 from posgeom.errors import EncodingError, GeometryError
 from posgeom.estimation.build import Geometry, geometry, restricted
 from posgeom.estimation.mds import double_centre
+from posgeom.inference.left_out import leave_out_first
 from posgeom.inference.scoring import alignment
-from posgeom.inference.warp import WarpFit, fit_warp, leave_out_first, warp_band
+from posgeom.inference.warp import WarpFit, fit_warp, warp_band
 from posgeom.report.warp import warp_document, warp_findings
 from posgeom.seeds import make_rng
 from posgeom.simulation.synthetic import sample_counts
@@ -134,8 +136,38 @@ def test_a_fit_is_a_warp_that_any_scheme_takes() -> None:
     fresh = sinusoidal(2 * N, 16, warp=fit["log"].warp).coordinates()  # beyond the corpus, as the family goes on
     assert fresh is not None
     assert np.isfinite(fresh).all()
-    with pytest.raises(EncodingError, match="a family such as log goes on"):
-        sinusoidal(2 * N, 16, warp=fit["monotone"].warp).distances()
+
+
+def test_what_has_no_formula_goes_on_as_the_best_family() -> None:
+    fit = fit_of(TRUTH[0])
+    places = np.arange(4 * N)
+    for name in ("monotone", "smooth"):
+        warp = fit[name].warp
+        assert isinstance(warp, TableWarp)
+        assert str(warp.beyond) == str(fit["log"].warp)  # the family that the truth is of
+        values = warp.at(places)
+        assert (np.diff(values) >= 0).all()
+        known, family = fit["log"].warp.at(places[:N]), fit["log"].warp.at(places[N - 1 :])
+        slope, _ = np.polyfit(known, values[:N], 1)
+        np.testing.assert_allclose(values[N:], values[N - 1] + slope * (family[1:] - family[0]), rtol=1e-9)
+        truth = TRUTH[0].at(places)
+        scale = np.polyfit(truth[:N], values[:N], 1)
+        assert np.abs(values - np.polyval(scale, truth)).max() < 0.1 * np.ptp(values)
+
+
+def test_the_smooth_warp_is_a_curve_through_the_centres_of_steps() -> None:
+    values = np.array([0.0, 1, 1, 1, 3, 4, 4])
+    curve = _smoothed(values, np.arange(7))
+    assert curve[[0, 2, 4]].tolist() == [0, 1, 3]  # centres of steps that lie on positions
+    assert curve[1] < 1 < curve[3]
+    assert curve[5] == pytest.approx(PchipInterpolator([0, 2, 4, 5.5], [0, 1, 3, 4])(5))
+    assert curve[6] == 4  # behind the last centre it is flat
+    for truth in TRUTH:
+        errors = {}
+        for name in ("smooth", "monotone"):
+            values, expected = fit_of(truth)[name].warp.at(np.arange(N)), truth.at(np.arange(N))
+            errors[name] = np.polyfit(expected, values, 1, full=True)[1][0] / np.ptp(values) ** 2
+        assert errors["smooth"] < errors["monotone"], truth
 
 
 def test_bands_run_from_0_to_1_and_hold_the_truth() -> None:

@@ -74,7 +74,7 @@ def command(
         check_spec(spec, n_positions=length, n_dims=width)
     with staged_file(output) if output is not None else nullcontext() as stage:
         with progress_bars(quiet=quiet, verbose=verbose) as progress:
-            counted = counts_of(source, None if counts else tokenizer, options, progress)
+            counted = counts_of(source, tokenizer, options, progress)
             axes = axes_by(options, counted, n_axes, seed=seed, progress=progress)
             document = _document(axes, counted)
             for spec in specs:

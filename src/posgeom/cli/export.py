@@ -1,7 +1,8 @@
 """``posgeom export``: what a model would use of an encoding, as a file."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Unpack
 
 import typer
 
@@ -9,13 +10,14 @@ from posgeom.analysis import CONVENTIONS
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars
 from posgeom.cli.count import merged_counts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.encodings.checks import check_width
 from posgeom.encodings.registry import build_encoding, check_spec
 from posgeom.encodings.tensors import tensors_of
 from posgeom.errors import CountsError, EncodingError
 from posgeom.estimation.build import Geometry, geometry
 from posgeom.messages import printable, shown
-from posgeom.options import DEFAULT_N_DIMS, DEFAULT_N_POSITIONS
+from posgeom.options import DEFAULT_N_DIMS, DEFAULT_N_POSITIONS, RangeOptions
 from posgeom.report.files import staged_file
 from posgeom.report.tensors import check_target, write_tensors
 
@@ -32,6 +34,7 @@ posgeom export mds:rank=8,missing=linear --counts counts.parquet -d 768 -o mds.s
 `posgeom encodings` lists what can be exported; a .safetensors file says in its metadata what its arrays mean."""
 
 
+@o.takes(RangeOptions)
 def command(
     spec: Annotated[str, typer.Argument(metavar="NAME[:OPTION=VALUE,...]", help="Encoding, or a matrix file.")],
     output: Annotated[
@@ -81,11 +84,13 @@ def command(
     metric: o.MetricOption = "hellinger",
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of splits and random encodings.")] = 0,
     quiet: o.QuietOption = False,
+    **options: Unpack[RangeOptions],
 ) -> None:
     """Write an encoding's table, angles or biases to a file, with what they mean."""
     check_target(output, dtype)
-    if bins is not None and not counts:
-        raise CountsError("got --bins without --counts: positions are put in bins where there are counts of them")
+    for name in ("bins", *options):
+        if not counts and (name != "bins" or bins is not None):
+            raise CountsError(f"got --{name} without --counts: there are no counts of positions to choose from")
     check_width(n_dims)
     length = DEFAULT_N_POSITIONS if n_positions is None else n_positions
     if not counts:
@@ -94,7 +99,9 @@ def command(
     with staged_file(output) as stage:
         shape = None
         if counts:
-            shape = _geometry(counts, bins, convention, metric, seed, quiet=quiet)
+            shape = _geometry(
+                merged_counts(counts), bins, {**CONVENTIONS[convention], **options}, metric, seed, quiet=quiet
+            )
             length = shape.n_positions if n_positions is None else n_positions
         try:
             encoding = build_encoding(spec, n_positions=length, n_dims=n_dims, geometry=shape, seed=seed)
@@ -116,10 +123,11 @@ def command(
     typer.echo(f"{shown(output)}: {tensors.what} of {printable(spec)}, {arrays}, {dtype}")
 
 
-def _geometry(files: list[Path], bins: str | None, convention: str, metric: str, seed: int, *, quiet: bool) -> Geometry:
-    stored = merged_counts(files)
+def _geometry(
+    stored: PositionCounts, bins: str | None, policy: Mapping[str, Any], metric: str, seed: int, *, quiet: bool
+) -> Geometry:
     if stored.n_positions < 2:
         raise CountsError(f"counts of n = {stored.n_positions} positions have no geometry: expected at least 2")
     stored = stored if bins is None else stored.binned(bins)
     with progress_bars(quiet=quiet) as progress:
-        return geometry(stored, metric=metric, seed=seed, progress=progress, **CONVENTIONS[convention])
+        return geometry(stored, metric=metric, seed=seed, progress=progress, **policy)

@@ -17,7 +17,7 @@ from posgeom.estimation.build import Geometry, geometry
 from posgeom.inference.jackknife import Estimate
 from posgeom.messages import printable
 from posgeom.models.model import open_model
-from posgeom.options import DEFAULT_N_DIMS, CountOptions, ReadOptions
+from posgeom.options import DEFAULT_N_DIMS, CountOptions, RangeOptions, ReadOptions
 from posgeom.policies import LEVEL
 from posgeom.report.reproduction import number
 from posgeom.report.terminal import print_paragraph, print_table
@@ -61,10 +61,11 @@ def _epilog(name: str) -> str:
 
 
 _counting = o.takes(ReadOptions, CountOptions)
+_measuring = o.takes(ReadOptions, CountOptions, RangeOptions)
 
 
 @app.command("stationarity", epilog=_epilog("stationarity"))
-@_counting
+@_measuring
 def stationarity_command(
     corpus: o.CorpusArgument = None,
     tokenizer: o.TokenizerOption = None,
@@ -82,7 +83,7 @@ def stationarity_command(
 
 
 @app.command("parametrisation", epilog=_epilog("parametrisation"))
-@_counting
+@_measuring
 def parametrisation_command(
     corpus: o.CorpusArgument = None,
     tokenizer: o.TokenizerOption = None,
@@ -134,7 +135,7 @@ def bounds_command(
 
 
 @app.command("monotonicity", epilog=_epilog("monotonicity"))
-@_counting
+@_measuring
 def monotonicity_command(
     corpus: o.CorpusArgument = None,
     tokenizer: o.TokenizerOption = None,
@@ -160,7 +161,7 @@ def monotonicity_command(
 
 
 @app.command("mds", epilog=_epilog("mds"))
-@_counting
+@_measuring
 def mds_command(
     corpus: o.CorpusArgument = None,
     tokenizer: o.TokenizerOption = None,
@@ -199,12 +200,16 @@ def corpus_counts(
 def sound_geometry(counts: PositionCounts, options: Mapping[str, Any]) -> Geometry:
     """The geometry by the sound convention."""
     with progress_bars(quiet=False) as progress:
-        return geometry(counts, seed=seed_of(options), progress=progress, **CONVENTIONS["sound"])
+        return geometry(counts, progress=progress, **_chosen(options, "sound"))
 
 
 def paper_geometry(counts: PositionCounts, options: Mapping[str, Any]) -> Geometry:
     """The geometry by the paper's convention."""
-    return geometry(counts, seed=seed_of(options), **CONVENTIONS["paper"])
+    return geometry(counts, **_chosen(options, "paper"))
+
+
+def _chosen(options: Mapping[str, Any], convention: str) -> dict[str, Any]:
+    return {"seed": seed_of(options), "positions": options.get("positions"), **CONVENTIONS[convention]}
 
 
 def show(check: Check, *, as_json: bool) -> None:

@@ -22,7 +22,7 @@ from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import resolve_sources
 from posgeom.errors import PosgeomError
 from posgeom.estimation.build import geometry
-from posgeom.options import DEFAULT_N_DIMS, CountOptions, ReadOptions
+from posgeom.options import DEFAULT_N_DIMS, CountOptions, RangeOptions, ReadOptions
 from posgeom.seeds import make_rng
 from posgeom.theory.bounds import bounds
 from posgeom.theory.collapse import collapse_checks
@@ -90,7 +90,7 @@ def separation_command(
 
 
 @app.command("ntk", epilog=NTK_EPILOG)
-@o.takes(ReadOptions, CountOptions)
+@o.takes(ReadOptions, CountOptions, RangeOptions)
 def ntk_command(
     corpus: o.CorpusArgument = None,
     tokenizer: o.TokenizerOption = None,
@@ -110,16 +110,16 @@ def ntk_command(
 ) -> None:
     """Appendix A: alpha = f(d_H) of a corpus's plug-in distances, the flow, its fixed point, and counterexamples."""
     if model is not None:
-        if not corpus:
-            raise PosgeomError("--model runs the model on documents: name a corpus, and leave --counts out")
+        if not corpus or "positions" in options:
+            raise PosgeomError("--model runs the model on documents: name a corpus, without --counts or --positions")
         counted = corpus_counts(corpus, tokenizer or model, counts, options)
         show(
             kernel_of_model(model, counted, _sampled(corpus, examples, options), seed=seed_of(options)), as_json=as_json
         )
         return
     counted = corpus_counts(corpus, tokenizer, counts, options)
-    distances = geometry(counted, estimator="plugin", seed=seed_of(options)).plugin.values
-    show(ntk(distances, kernel, seed=seed_of(options)), as_json=as_json)
+    shape = geometry(counted, estimator="plugin", positions=options.get("positions"), seed=seed_of(options))
+    show(ntk(shape.plugin.values, kernel, seed=seed_of(options)), as_json=as_json)
 
 
 @app.command("all", epilog=ALL_EPILOG)

@@ -1,7 +1,6 @@
 """``posgeom tokens``: which tokens set the positions of a corpus apart."""
 
 import json
-from pathlib import Path
 from typing import Annotated, Unpack
 
 import typer
@@ -10,6 +9,7 @@ from posgeom.analysis import counts_of, geometry_by
 from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
 from posgeom.cli.stored import corpus_or_counts
+from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import PosgeomError
 from posgeom.inference.token_effects import token_effects
 from posgeom.options import AnalyzeOptions, CountOptions, GeometryOptions, ReadOptions
@@ -25,7 +25,6 @@ posgeom tokens run
 posgeom tokens genes.fasta -n 60 --position 30 --position 31 --json
 
 RUN is a directory that `posgeom analyze --out` wrote; its counts are looked at."""
-COUNTS = "counts.parquet"
 
 
 @o.takes(ReadOptions, CountOptions, GeometryOptions)
@@ -57,12 +56,9 @@ def command(
     """Show the tokens that set positions apart: along the significant axes, and at the most distinct positions."""
     if n_tokens < 1 or (axes is not None and axes < 0):
         raise PosgeomError("--tokens and --axes: expected at least 1 token, and no negative number of axes")
-    run = Path(corpus[0]) / COUNTS if corpus and len(corpus) == 1 else None
-    if run is not None and run.is_file() and not counts:
-        corpus, counts = None, [run]
     source, seed = corpus_or_counts(corpus, counts), options.get("seed", 0)
     with progress_bars(quiet=quiet, verbose=verbose) as progress:
-        counted = counts_of(source, None if counts else tokenizer, options, progress)
+        counted = counts_of(source, None if isinstance(source, PositionCounts) else tokenizer, options, progress)
         shape = geometry_by(options, counted, seed=seed, progress=progress)
         effects = token_effects(counted, shape, positions=position, n_axes=axes, progress=progress)
     document = token_document(effects, counted, shape, tokenizer=tokenizer)

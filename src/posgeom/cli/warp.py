@@ -14,13 +14,17 @@ from posgeom.cli.stored import corpus_or_counts
 from posgeom.encodings.warp_fits import NAMES, check_family
 from posgeom.encodings.warps import FAMILIES
 from posgeom.errors import GeometryError
-from posgeom.inference.warp import fit_warp, leave_out_first
+from posgeom.inference.left_out import leave_out_first
+from posgeom.inference.warp import fit_warp
 from posgeom.messages import shown
 from posgeom.options import CountOptions, GeometryOptions, ReadOptions
 from posgeom.policies import LEVEL
 from posgeom.report.charts.figure import can_draw, write_figure
+from posgeom.report.drawn import FIGURES
+from posgeom.report.figures import figures
 from posgeom.report.files import staged_directory
-from posgeom.report.warp import print_warp, warp_document, warp_figures
+from posgeom.report.run import WARP, Run
+from posgeom.report.warp import print_warp, warp_document
 
 EPILOG = f"""Examples:
 
@@ -28,12 +32,14 @@ posgeom warp reviews.parquet -t bert-base-uncased -n 256
 
 posgeom warp --counts counts.parquet --family log --family power --json
 
-posgeom warp --counts counts.parquet --positions 16-255 --out warp
+posgeom warp run --positions 16-255 --out run
+
+RUN is a directory that `posgeom analyze --out` wrote: its counts are looked at, and with --out the page that `posgeom
+report` makes of it has the charts.
 
 Families: {", ".join(NAMES)}. Each is fitted on half of the folds and scored on the other half. What is fitted goes into
 a scheme as in sinusoidal:warp=log:1.4:1 (parameter, then the position that t is counted from), or is fitted wherever it
 is scored: sinusoidal:warp=corpus:log. A warp describes the data; it is not known to make a better model."""
-WARP = "warp.json"
 
 
 @o.takes(ReadOptions, CountOptions, GeometryOptions)
@@ -76,7 +82,7 @@ def command(
     # Entered first, so that an output that cannot be written is known before the work is done.
     with staged_directory(out) if out else nullcontext() as stage:
         with progress_bars(quiet=quiet, verbose=verbose) as progress:
-            counted = counts_of(source, None if counts else tokenizer, options, progress)
+            counted = counts_of(source, tokenizer, options, progress)
             shape = geometry_by(options, counted, seed=seed, progress=progress)
             fit = fit_warp(shape, families, level=level, progress=progress)
             named = [name for name in families if name in FAMILIES] or families
@@ -85,14 +91,15 @@ def command(
         text = json.dumps(document, indent=1, allow_nan=False)
         if stage:
             (stage / WARP).write_text(text + "\n", encoding="utf-8")
-            for figure in warp_figures(document) if can_draw() else []:
-                write_figure(figure, stage)
+            if can_draw():
+                (stage / FIGURES).mkdir()
+                for figure in figures(Run("", None, None, None, warp=document)):
+                    write_figure(figure, stage / FIGURES)
     if as_json:
         typer.echo(text)
         return
     console = stdout_console()
     print_warp(fit, without, console)
     if out:
-        console.print(
-            f"written to {shown(out)}" + ("" if can_draw() else "; charts need pip install 'posgeom[report]'")
-        )
+        further = f"posgeom report {shown(out)} makes its page" if can_draw() else "charts need the extra report"
+        console.print(f"written to {shown(out)}; {further}")

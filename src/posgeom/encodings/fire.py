@@ -11,11 +11,13 @@ from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
 from posgeom.encodings.checks import check_head, check_heads, check_positive, check_size
 from posgeom.encodings.documentation import documented
 from posgeom.encodings.networks import Network, draw_network, read_network
+from posgeom.encodings.warps import Warp, takes_warp, warped_lags
 from posgeom.seeds import make_rng
 
 _EPSILON = 1e-6
 
 
+@takes_warp
 @documented
 def fire(
     n_positions: int,
@@ -29,6 +31,7 @@ def fire(
     form: BiasForm = "mds",
     head: int | None = None,
     seed: int = 0,
+    warp: Warp | None = None,
 ) -> Encoding:
     """The bias f(psi(i - j) / psi(max(i, L))), psi(x) = log(c x + 1), f a small network.
 
@@ -53,6 +56,8 @@ def fire(
         How the bias becomes distances; a learned function need be no kernel.
     seed : int
         Draws the network.
+    warp : Warp, optional
+        f(i - j), f(i) and f(L) in place of these: the lag and what it is divided by.
     """
     if weights is None:
         check_heads("fire", heads)
@@ -65,15 +70,16 @@ def fire(
     check_positive("fire c", c)
     check_positive("fire threshold", threshold)
     check_head("fire", head, network.n_outputs)
-    return BiasEncoding("fire", n_positions, fire_bias(network.output(head), c, threshold, causal=causal), form)
+    bias = fire_bias(network.output(head), c, threshold, causal=causal, warp=warp)
+    return BiasEncoding("fire", n_positions, bias, form)
 
 
-def fire_bias(network: Network, c: float, threshold: float, *, causal: bool) -> Bias:
+def fire_bias(network: Network, c: float, threshold: float, *, causal: bool, warp: Warp | None = None) -> Bias:
     """The bias of a given network."""
 
     def values(query: NDArray[np.int64], key: NDArray[np.int64]) -> NDArray[np.float64]:
-        lags = np.abs(np.asarray(query - key))
-        normaliser = np.log1p(c * np.maximum(query, threshold)) + _EPSILON
+        lags = warped_lags(np.abs(np.asarray(query - key)), warp)
+        normaliser = np.log1p(c * warped_lags(np.maximum(query, threshold), warp)) + _EPSILON
         shares = np.log1p(c * lags) / normaliser
         return np.moveaxis(network(shares[..., None]), -1, 0)
 

@@ -15,6 +15,7 @@ from posgeom.encodings.documentation import documented
 from posgeom.encodings.frequencies import inverse_frequencies
 from posgeom.encodings.grids import check_grid, grid_places
 from posgeom.encodings.tables import Table, read_table
+from posgeom.encodings.warps import Warp, at_warped_lags, takes_warp
 from posgeom.errors import EncodingError
 
 Positions = NDArray[np.int64]
@@ -31,6 +32,7 @@ def log_buckets(relative: Positions, *, n_buckets: int, max_distance: int) -> Po
     return np.asarray(np.where(lags <= middle, relative, far), np.int64)
 
 
+@takes_warp
 @documented
 def relative(
     n_positions: int,
@@ -41,6 +43,7 @@ def relative(
     max_distance: int = 0,
     causal: bool = False,
     form: BiasForm = "mds",
+    warp: Warp | None = None,
 ) -> Encoding:
     """What one query makes of relative vectors: b(i, j) = q . a(i - j), content left out.
 
@@ -60,6 +63,8 @@ def relative(
         Of deberta's logarithmic buckets (``max_relative_positions``, ``max_position_embeddings``); 0: no buckets.
     causal : bool
         Whether keys after their query are masked.
+    warp : Warp, optional
+        f(|i - j|) in place of the lag, whose sign stays; to the nearest whole number where there is a table.
     """
     check_choice("relative kind", kind, ("shaw", "deberta", "transformer-xl"))
     name, values = read_table(query)
@@ -83,7 +88,8 @@ def relative(
     def look_up(queries: Positions, keys: Positions) -> NDArray[np.float64]:
         return by_lag(np.asarray(queries - keys))[None]
 
-    return BiasEncoding("relative", n_positions, Bias(1, look_up, causal=causal, even=causal), form)
+    bias = at_warped_lags(Bias(1, look_up, causal=causal, even=causal), warp, whole=table is not None)
+    return BiasEncoding("relative", n_positions, bias, form)
 
 
 def _index(kind: str, n_rows: int, max_distance: int) -> Callable[[Positions], Positions]:

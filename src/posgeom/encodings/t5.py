@@ -9,6 +9,7 @@ from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
 from posgeom.encodings.checks import as_parameters, of_head
 from posgeom.encodings.documentation import documented
 from posgeom.encodings.tables import Table, read_table
+from posgeom.encodings.warps import Warp, at_warped_lags, takes_warp
 from posgeom.errors import EncodingError
 
 _MAX_BUCKETS = 1 << 12
@@ -71,6 +72,7 @@ def _edges(exact: int, n_grown: int, max_distance: int) -> list[int]:
     return edges
 
 
+@takes_warp
 @documented
 def t5(
     n_positions: int,
@@ -80,6 +82,7 @@ def t5(
     causal: bool = False,
     form: BiasForm = "mds",
     head: int | None = None,
+    warp: Warp | None = None,
 ) -> Encoding:
     """The bias of T5: a learned table looked up by buckets of the lag.
 
@@ -95,6 +98,8 @@ def t5(
         directions.
     form : {"linear", "kernel", "mds"}
         How the bias becomes distances; a learned bias need be no kernel.
+    warp : Warp, optional
+        f(|i - j|) in place of the lag, to the nearest whole number, since the table has rows for these alone.
     """
     name, values = read_table(table)
     weights = of_head("t5", as_parameters(f"t5 table {name}", values, (None, None)), head, axis=1)
@@ -104,4 +109,5 @@ def t5(
     def look_up(query: NDArray[np.int64], key: NDArray[np.int64]) -> NDArray[np.float64]:
         return np.moveaxis(weights[t5_buckets(np.asarray(key - query), **buckets)], -1, 0)
 
-    return BiasEncoding("t5", n_positions, Bias(weights.shape[1], look_up, causal=causal, even=causal), form)
+    bias = Bias(weights.shape[1], look_up, causal=causal, even=causal)
+    return BiasEncoding("t5", n_positions, at_warped_lags(bias, warp, whole=True), form)

@@ -2,7 +2,8 @@
 
 A line with coordinates x has the centred Gram matrix x x' (x centred), so that its alignment with B is
 x' B x / (|x|^2 |B|): the Rayleigh quotient of B, which no x takes higher than MDS of rank 1 does, to the largest
-eigenvalue. A family of one parameter is searched along it; the monotone warp is the best x that never falls.
+eigenvalue. A family of one parameter is searched along it; the monotone warp is the best x that never falls, and the
+smooth one a monotone cubic through the centres of its steps (Fritsch and Carlson 1980).
 """
 
 from collections.abc import Callable
@@ -11,13 +12,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.encodings.warps import FAMILIES, FamilyWarp, TableWarp, Warp
+from posgeom.encodings.warps import FAMILIES, SHAPES, FamilyWarp, TableWarp, Warp
 from posgeom.errors import EncodingError
 from posgeom.estimation.build import Geometry
 from posgeom.estimation.mds import double_centre
 
-MONOTONE = TableWarp.name
-NAMES = (*FAMILIES, MONOTONE)
+MONOTONE, SMOOTH = SHAPES
+NAMES = (*FAMILIES, *SHAPES)
 """Families that can be fitted, by name."""
 EXPONENTS = (1 / 64, 16.0)
 """Exponents that are searched: from one that sets the first position apart to one that does so with the last."""
@@ -36,9 +37,14 @@ def corpus_warp(geometry: Geometry, family: str = MONOTONE) -> Warp:
 
 def best_warp(centred: NDArray[np.float64], positions: NDArray[np.int64], family: str) -> FamilyWarp | TableWarp:
     """The warp of a family whose line is aligned best with B, shape (m, m), over some positions, shape (m,)."""
-    if family == MONOTONE:
+    if family in SHAPES:
         values = _best_monotone(centred)
-        return TableWarp(values, positions.astype(np.float64), "of a corpus")
+        beyond = max(
+            (best_warp(centred, positions, name) for name in FAMILIES),
+            key=lambda warp: rayleigh(centred, warp.at(positions)),
+        )
+        smoothed = _smoothed(values, positions) if family == SMOOTH else values
+        return TableWarp(smoothed, positions.astype(np.float64), f"corpus:{family}", beyond)
     origin, kind = int(positions[0]), FAMILIES[family]
     t = positions.astype(np.float64) - origin
 
@@ -109,3 +115,13 @@ def _best_monotone(centred: NDArray[np.float64]) -> NDArray[np.float64]:
         found.append((rayleigh(centred, x), x))
     best = max(found, key=lambda one: one[0])[1]
     return np.asarray(best - best[0])
+
+
+def _smoothed(values: NDArray[np.float64], positions: NDArray[np.int64]) -> NDArray[np.float64]:
+    """A monotone curve through the centres of steps, flat before the first and after the last of these."""
+    from scipy.interpolate import PchipInterpolator  # as above
+
+    step = np.concatenate([[0], np.cumsum(np.diff(values) > 0)])
+    centres = np.bincount(step, positions) / np.bincount(step)
+    curve = PchipInterpolator(centres, np.bincount(step, values) / np.bincount(step))
+    return np.maximum.accumulate(np.asarray(curve(np.clip(positions, centres[0], centres[-1]))))

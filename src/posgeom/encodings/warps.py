@@ -26,6 +26,8 @@ Values = NDArray[np.float64]
 P = ParamSpec("P")
 Built = TypeVar("Built")
 EXPECTED = "log:C, power:A, reciprocal:C (each :ORIGIN), table:FILE, corpus or corpus:FAMILY"
+SHAPES = ("monotone", "smooth")
+"""What can be fitted without a formula: any warp that never falls, with steps, and a curve through their centres."""
 
 
 class Warp(ABC):
@@ -163,14 +165,17 @@ class TableWarp(Warp):
         Increasing; 0 to m - 1 by default.
     label : str
         What it is called in messages.
+    beyond : Warp, optional
+        How it goes on before the first and after the last position, scaled to the values by least squares.
     """
 
     values: Values
     positions: Values | None = None
     label: str = "table"
+    beyond: Warp | None = None
     refit: Callable[[Geometry], Warp] | None = None
     fitted_to: Geometry | DistanceMatrix | None = None
-    name: ClassVar[str] = "monotone"
+    name: ClassVar[str] = "table"
 
     def __post_init__(self) -> None:
         values = as_parameters(f"warp {self.label}", np.atleast_1d(np.squeeze(self.values)), (None,))
@@ -192,13 +197,18 @@ class TableWarp(Warp):
 
     def apply(self, t: ArrayLike) -> Values:  # noqa: D102
         wanted, known = np.asarray(t, np.float64), np.asarray(self.positions)
-        outside = wanted[(wanted < known[0]) | (wanted > known[-1])]
-        if outside.size:
+        nearest = np.clip(wanted, known[0], known[-1])
+        outside = wanted[wanted != nearest]
+        values = np.asarray(np.interp(wanted, known, self.values))
+        if outside.size and self.beyond is not None:
+            scale, _ = np.polynomial.polynomial.polyfit(self.beyond.at(known), self.values, 1)[::-1]
+            values += max(scale, 0.0) * (self.beyond.at(wanted) - self.beyond.at(nearest))
+        elif outside.size:
             raise EncodingError(
                 f"warp {self.label} is known for positions {known[0]:g} to {known[-1]:g}, asked for "
                 f"{outside.flat[0]:g}: a family such as log goes on beyond them"
             )
-        return np.asarray(np.interp(wanted, known, self.values))
+        return values
 
 
 @dataclass(frozen=True)
@@ -209,7 +219,7 @@ class CorpusWarp(Warp):
     name: ClassVar[str] = "corpus"
 
     def __str__(self) -> str:
-        return "corpus" if self.family == TableWarp.name else f"corpus:{self.family}"
+        return "corpus" if self.family == SHAPES[0] else f"corpus:{self.family}"
 
     def apply(self, t: ArrayLike) -> Values:  # noqa: ARG002, D102
         raise EncodingError("warp=corpus is fitted to a corpus geometry: give one to build_encoding, or use fit_warp")
@@ -220,8 +230,8 @@ def parse_warp(text: str) -> Warp:
     name, _, rest = text.partition(":")
     if name == "table" and rest:
         return TableWarp(read_table(Path(rest))[1], label=text)
-    if name == "corpus" and rest in ("", TableWarp.name, *FAMILIES):
-        return CorpusWarp(rest or TableWarp.name)
+    if name == "corpus" and rest in ("", *SHAPES, *FAMILIES):
+        return CorpusWarp(rest or SHAPES[0])
     if name not in FAMILIES:
         raise ValueError(text)
     parameter, _, origin = rest.partition(":")
@@ -264,13 +274,21 @@ def at_warped_positions(bias: Bias, warp: Warp | None, offset: int = 0) -> Bias:
     )
 
 
-def at_warped_lags(bias: Bias, warp: Warp | None, *, is_bernstein: bool) -> Bias:
-    """An even bias with f(lag) in place of the lag; `is_bernstein`: whether its drop is a Bernstein function of it."""
+def warped_lags(lags: Any, warp: Warp | None, *, whole: bool = False) -> Any:
+    """f(|lag|) - f(0) with the sign of the lag; `whole`: the nearest whole number, as tables with a row a lag need."""
+    if warp is None:
+        return lags
+    sizes = warp.apply(np.abs(lags)) - warp.apply(0.0)
+    return np.sign(lags) * (np.rint(sizes).astype(np.int64) if whole else sizes)
+
+
+def at_warped_lags(bias: Bias, warp: Warp | None, *, is_bernstein: bool = False, whole: bool = False) -> Bias:
+    """A bias of the lag with f(lag) in place of it; `is_bernstein`: whether its drop is a Bernstein function of it."""
     if warp is None:
         return bias
 
     def lag(distance: Any) -> Any:
-        return warp.apply(np.abs(distance)) - warp.apply(0.0)
+        return warped_lags(distance, warp, whole=whole)
 
     def values(query: Any, key: Any) -> Values:
         lags = lag(np.asarray(query - key))

@@ -18,11 +18,10 @@ from posgeom.encodings.line import line
 from posgeom.encodings.mds import mds
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.encodings.warp_fits import MONOTONE, NAMES, best_warp, check_family, corpus_warp, limits
-from posgeom.encodings.warps import FAMILIES, Warp
+from posgeom.encodings.warps import Warp
 from posgeom.errors import EncodingError, GeometryError, check_type
-from posgeom.estimation.build import Geometry, restricted
-from posgeom.estimation.mds import double_centre
-from posgeom.inference.alignment import Norm, why_undefined
+from posgeom.estimation.build import Geometry
+from posgeom.inference.alignment import why_undefined
 from posgeom.inference.jackknife import Estimate, Interval, Replicates, jackknife
 from posgeom.inference.scoring import replicates_of
 from posgeom.inference.significance import significance
@@ -33,7 +32,7 @@ _AT_LIMIT = 1e-3
 """Distance, in logarithms, below which a parameter is at the end of what is searched."""
 SINUSOID, LINE = "sinusoidal", "line"
 """What the warped lines are shown beside: the default encoding, and the line without a warp."""
-_WIDTH = 768
+WIDTH = 768
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +45,7 @@ class FittedWarp:
     warp : Warp
         Fitted to all folds; what any scheme takes as ``warp=``.
     parameter : float or None
-        None of the monotone family.
+        None of those without a formula.
     parameter_interval : Interval or None
         By the jackknife of its logarithm; None where there are too few folds, or it lies at a limit.
     at_limit : str or None
@@ -129,7 +128,7 @@ class WarpFit(Warp):
         return self._best.apply(t)
 
     def at(self, positions: ArrayLike) -> NDArray[np.float64]:
-        """Values of f at positions, by the best family; the monotone one is not known beyond the corpus.
+        """Values of f at positions, by the best family; what has no formula goes on as the best family that has one.
 
         Parameters
         ----------
@@ -188,8 +187,8 @@ def fit_warp(
     ----------
     geometry : Geometry
     families : sequence of str
-        Of ``"log"`` (log(1 + t / c)), ``"power"`` (t^a), ``"reciprocal"`` (t / (c + t)) and ``"monotone"`` (any that
-        never falls), t counted from the first position used.
+        Of ``"log"`` (log(1 + t / c)), ``"power"`` (t^a), ``"reciprocal"`` (t / (c + t)), ``"monotone"`` (any that
+        never falls) and ``"smooth"`` (a curve through the centres of its steps); t counts from the first position used.
     level : float
         Level of the intervals.
     progress : callable
@@ -231,8 +230,8 @@ def fit_warp(
     lines = {
         name: line(geometry.n_positions, warp=corpus_warp(geometry, name)) for name in dict.fromkeys([*names, MONOTONE])
     }
-    rivals = {SINUSOID: sinusoidal(geometry.n_positions, _WIDTH), LINE: line(geometry.n_positions)}
-    found = _alignments([*lines.values(), *rivals.values(), *(mds(geometry, rank=rank) for rank in ranks)], geometry)
+    rivals = {SINUSOID: sinusoidal(geometry.n_positions, WIDTH), LINE: line(geometry.n_positions)}
+    found = alignments_of([*lines.values(), *rivals.values(), *(mds(geometry, rank=rank) for rank in ranks)], geometry)
     by_name = dict(zip([*lines, *rivals, *ranks], found, strict=True))
     fitted = [_fitted(name, geometry, by_name[name].estimate, level) for name in names]
     products = geometry.products
@@ -277,87 +276,8 @@ def warp_band(fit: WarpFit, family: str, positions: NDArray[np.int64]) -> list[t
     return [(one.value, one.estimate.interval(fit.level)) for one in found]
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """What is left of a geometry without its first positions.
-
-    Attributes
-    ----------
-    first : int
-        First position that is kept.
-    n_positions : int
-        Positions that are kept.
-    share : Estimate
-        |B|^2 of these positions by themselves, as a share of that of all.
-    alignments : mapping of str to Estimate
-        By family, of the line under its warp, fitted anew; of ``sinusoidal``, and of the ``line`` without a warp.
-    """
-
-    first: int
-    n_positions: int
-    share: Estimate
-    alignments: Mapping[str, Estimate]
-
-
-def leave_out_first(
-    geometry: Geometry,
-    families: Sequence[str] = tuple(FAMILIES),
-    n_left_out: Sequence[int] | None = None,
-    *,
-    progress: ProgressHook = silent,
-) -> tuple[LeftOut, ...]:
-    """Alignment, and the share of |B|^2, as the first positions are left out: where the shape comes from.
-
-    Parameters
-    ----------
-    geometry : Geometry
-    families : sequence of str
-        Of `fit_warp`; each is fitted anew to the positions that are left.
-    n_left_out : sequence of int, optional
-        Numbers of positions to leave out; by default 0, 1, 2, 4, 8, ... as long as 8 are left.
-    progress : callable
-        Called as ``progress("leaving first positions out", done, total)``.
-
-    Returns
-    -------
-    tuple of LeftOut
-
-    Raises
-    ------
-    GeometryError
-        When fewer than three positions would be left.
-    """
-    stage, m = "leaving first positions out", geometry.positions.size
-    counts = [0, *(2**k for k in range(20) if m - 2**k >= 8)] if n_left_out is None else list(n_left_out)
-    if any(not 0 <= k <= m - 3 for k in counts):
-        raise GeometryError(f"{max(counts)} positions to leave out of {m}: expected 0 to {m - 3}")
-    rows = []
-    for done, k in enumerate(counts):
-        progress(stage, done, len(counts))
-        part = restricted(geometry, geometry.positions[k:])
-        lines = [line(part.n_positions, warp=corpus_warp(part, name)) for name in families]
-        found = _alignments([*lines, sinusoidal(part.n_positions, _WIDTH), line(part.n_positions)], part)
-        alignments = {name: one.estimate for name, one in zip((*families, SINUSOID, LINE), found, strict=True)}
-        rows.append(LeftOut(int(part.positions[0]), int(part.positions.size), _share(part, geometry), alignments))
-    progress(stage, len(counts), len(counts))
-    return tuple(rows)
-
-
-def _share(part: Geometry, geometry: Geometry) -> Estimate:
-    """|B|^2 of a part of the positions, as a share of that of all."""
-    if part.products is None or geometry.products is None:
-        squares = [float((double_centre(one.distances.squared) ** 2).sum()) for one in (part, geometry)]
-        return Estimate(squares[0] / squares[1] if squares[1] > 0 else None)
-    of_part, of_all = Norm(part.products), Norm(geometry.products)
-
-    def share(groups: Sequence[int]) -> float:
-        whole = of_all.squared(groups)
-        return of_part.squared(groups) / whole if whole > 0 else np.nan
-
-    return jackknife(share, geometry.products.n)[0].estimate
-
-
-def _alignments(encodings: Sequence[Encoding], geometry: Geometry) -> list[Replicates]:
+def alignments_of(encodings: Sequence[Encoding], geometry: Geometry) -> list[Replicates]:
+    """Alignment of each with the geometry, over the folds that are left out."""
     return [one["alignment"] for one in replicates_of(encodings, geometry, errors=True)]
 
 

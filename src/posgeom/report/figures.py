@@ -24,6 +24,7 @@ from posgeom.report.charts.theme import N_SERIES
 from posgeom.report.line_figures import depth_curve, violations, width
 from posgeom.report.run import Run, basis, metric_of
 from posgeom.report.training import TRAINING_KINDS
+from posgeom.report.warp import left_out_figure, warp_figure
 
 Document = dict[str, Any]
 _MAX_DEPTH_BARS = 256
@@ -235,6 +236,10 @@ def _layers(run: Run) -> Figure | None:
     )
 
 
+def _warp(build: Callable[[dict[str, Any]], Figure | None], run: Run) -> Figure | None:
+    return None if run.warp is None else build(run.warp)
+
+
 def _of_one(build: Callable[[Sequence[Run]], Figure | None], run: Run) -> Figure | None:
     return build([run])
 
@@ -252,6 +257,8 @@ KINDS: Mapping[str, Callable[[Run], Figure | None]] = MappingProxyType(
         "violations": violations,
         "width": width,
         "depth-curve": depth_curve,
+        "warp": partial(_warp, warp_figure),
+        "left-out": partial(_warp, left_out_figure),
         "layers": _layers,
         **{name: partial(_of_one, build) for name, build in TRAINING_KINDS.items()},
     }

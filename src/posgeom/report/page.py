@@ -68,7 +68,8 @@ def render(page: Mapping[str, Any], charts: Mapping[str, Any]) -> str:
 
 def _sentences(run: Run) -> list[str]:
     told = (findings(run.scores) if run.scores else []) + (layers_findings(run.layers) if run.layers else [])
-    return told + (training_findings(run.training) if run.training else [])
+    told += training_findings(run.training) if run.training else []
+    return told + (run.warp["findings"] if run.warp else [])
 
 
 def _sections(runs: Sequence[Run], charts: dict[str, Any], progress: ProgressHook) -> list[dict[str, Any]]:
@@ -130,7 +131,9 @@ def _title(runs: Sequence[Run]) -> str:
         return f"Position geometry of {_sources(run.scores['corpus']['sources'])}"
     if run.training is not None:
         return f"Positions along training on {_sources(run.training['sources'])}"
-    return f"Layers and heads of {printable((run.layers or {})['model'])}"
+    if run.layers is not None:
+        return f"Layers and heads of {printable(run.layers['model'])}"
+    return f"Warps of {_sources((run.warp or {})['sources'])}"
 
 
 def _sources(sources: Sequence[str]) -> str:
@@ -154,7 +157,9 @@ def _lead(runs: Sequence[Run]) -> str:
         )
     if run.training is not None:
         return f"{training_lead(run.training)}."
-    layers = run.layers or {}
+    if (layers := run.layers) is None:
+        warp = run.warp or {}
+        return f"{warp['estimator']} distances of {warp['n_positions_used']:,} positions."
     return f"{layers['n_layers']} layers, {layers['n_heads']} heads; input P: {printable(layers['input'])}."
 
 

@@ -14,17 +14,18 @@ from safetensors.numpy import load_file
 from posgeom.chart_data import CROSSVAL, PLUGIN, geometry_chart_data
 from posgeom.errors import RunError
 from posgeom.messages import one_line, printable, shown
-from posgeom.report.run_shapes import CHARTS_SHAPE, LAYERS_SHAPE, SCORES_SHAPE, TRAINING_SHAPE
+from posgeom.report.run_shapes import CHARTS_SHAPE, LAYERS_SHAPE, SCORES_SHAPE, TRAINING_SHAPE, WARP_SHAPE
 from posgeom.report.shapes import check
 
 SCORES, CHARTS, LAYERS, TRAINING = "scores.json", "charts.json", "layers.json", "run.json"
+WARP = "warp.json"
 DISTANCES, MDS = "distances.npz", "mds.safetensors"
 SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Run:
-    """A directory that ``posgeom analyze``, ``posgeom layers`` or ``posgeom train`` wrote."""
+    """A directory that ``posgeom analyze``, ``layers``, ``warp`` or ``train`` wrote."""
 
     name: str
     """The directory, as named, made printable."""
@@ -36,6 +37,8 @@ class Run:
     """``layers.json``."""
     training: dict[str, Any] | None = None
     """``run.json``."""
+    warp: dict[str, Any] | None = None
+    """``warp.json``."""
 
 
 def metric_of(scores: dict[str, Any]) -> str:
@@ -60,18 +63,18 @@ def read_run(directory: str | Path, name: str | None = None) -> Run:
         found = "a file" if place.exists() else "missing"
         raise RunError(f"{shown(directory)} is {found}: expected a directory that posgeom analyze --out wrote")
     scores, layers = _document(place / SCORES, SCORES_SHAPE), _document(place / LAYERS, LAYERS_SHAPE)
-    training = _document(place / TRAINING, TRAINING_SHAPE)
+    training, warp = _document(place / TRAINING, TRAINING_SHAPE), _document(place / WARP, WARP_SHAPE)
     if training is not None and not training["records"]:
         raise RunError(f"{shown(place / TRAINING)} has no records: run posgeom train again")
-    if scores is None and layers is None and training is None:
+    if scores is None and layers is None and training is None and warp is None:
         raise RunError(
-            f"{shown(directory)} has no {SCORES}, {LAYERS} or {TRAINING}: write them with posgeom analyze --out"
+            f"{shown(directory)} has no {SCORES}, {LAYERS}, {WARP} or {TRAINING}: write them with posgeom analyze --out"
         )
     charts = None
     if scores is not None:
         charts = _document(place / CHARTS, CHARTS_SHAPE) or _from_arrays(place)
         _check_sizes(charts, place / CHARTS)
-    return Run(printable(name or str(directory)), scores, charts, layers, training)
+    return Run(printable(name or str(directory)), scores, charts, layers, training, warp)
 
 
 def _document(path: Path, shape: Any) -> dict[str, Any] | None:

@@ -162,6 +162,24 @@ _RECORD = {
     **dict.fromkeys(("h1", "h1_pairs", "h2", "h2_pairs", "h3", "h3_pairs", "all", "all_pairs"), MAYBE_NUMBER),
     **dict.fromkeys(("closest_i", "closest_j"), int),
 }
+_POINT = {"position": int, "value": NUMBER, "low": MAYBE_NUMBER, "high": MAYBE_NUMBER, "beyond": bool}
+WARP_SHAPE = {
+    "schema_version": int,
+    "sources": [str],
+    "n_positions_used": int,
+    "estimator": str,
+    "n_folds": Optional(int),
+    "level": NUMBER,
+    "families": [{"name": str, "curve": [_POINT]}],
+    "left_out": [
+        {
+            "first_position": int,
+            "share_of_squared_norm": _VALUE,
+            "alignment": Values(_VALUE),
+        }
+    ],
+    "findings": [str],
+}
 TRAINING_SHAPE = {
     "schema_version": int,
     "software": {"name": str, "version": str},

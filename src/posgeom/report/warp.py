@@ -7,8 +7,10 @@ import numpy as np
 from rich.console import Console
 
 from posgeom.counts.position_counts import PositionCounts
+from posgeom.encodings.warps import TableWarp
 from posgeom.inference.jackknife import Estimate, Interval
-from posgeom.inference.warp import LINE, SINUSOID, LeftOut, WarpFit, is_above_zero, warp_band
+from posgeom.inference.left_out import LeftOut
+from posgeom.inference.warp import LINE, SINUSOID, WarpFit, is_above_zero, warp_band
 from posgeom.messages import printable
 from posgeom.report.charts.figure import Figure, Row
 from posgeom.report.charts.lines import lines_figure
@@ -20,8 +22,10 @@ FORMULAS = {
     "power": "t^a",
     "reciprocal": "t / (c + t)",
     "monotone": "any that never falls",
+    "smooth": "monotone, smoothed",
 }
 """What each family is, t the position counted from the first one used."""
+SCHEMA_VERSION = 2
 NO_PROMISE = "A warp describes the data; it is not known to make a better model."
 _MOST_POINTS, _BEYOND = 96, 2
 _LEFT_OUT = "Without the first positions"
@@ -31,6 +35,7 @@ def warp_document(fit: WarpFit, left_out: Sequence[LeftOut], counts: PositionCou
     """Everything that is known of the warps of a corpus, JSON-serialisable; None is undefined."""
     geometry, level = fit.geometry, fit.level
     document = {
+        "schema_version": SCHEMA_VERSION,
         "n_positions_used": int(geometry.positions.size),
         "first_position": int(geometry.positions[0]),
         "last_position": int(geometry.positions[-1]),
@@ -147,29 +152,28 @@ def print_warp(fit: WarpFit, left_out: Sequence[LeftOut], console: Console) -> N
         print_paragraph(printable(sentence), console, bullet="- ")
 
 
-def warp_figures(document: dict[str, Any]) -> list[Figure]:
-    """The charts of a document: warps by position, and alignment as the first positions are left out."""
-    curves: list[Row] = [
-        {"warp": one["name"]} | point for one in document["families"] if one["curve"] for point in one["curve"]
-    ]
-    sample = f"{document['estimator']} distances, {document['n_folds'] or 0} groups of folds"
-    found = []
-    if curves:
-        found.append(
-            lines_figure(
-                curves,
-                name="warp",
-                title="Warp of the position",
-                x="position",
-                y="value",
-                series="warp",
-                x_title="position",
-                y_title="f, from 0 at the first to 1 at the last",
-                caption=f"Where positions lie on a line, by the best warp of each family, from 0 at the first position "
-                f"to 1 at the last; bands are {100 * document['level']:g} % intervals. {sample}. Values above 1 are "
-                f"extrapolated beyond the corpus. {NO_PROMISE}",
-            )
-        )
+def warp_figure(document: dict[str, Any]) -> Figure | None:
+    """The chart of a document's warps by position, or None where nothing could be fitted."""
+    curves: list[Row] = [{"warp": one["name"]} | point for one in document["families"] for point in one["curve"]]
+    if not curves:
+        return None
+    return lines_figure(
+        curves,
+        name="warp",
+        title="Warp of the position",
+        x="position",
+        y="value",
+        series="warp",
+        x_title="position",
+        y_title="f, from 0 at the first to 1 at the last",
+        caption=f"Where positions lie on a line, by the best warp of each family, from 0 at the first position "
+        f"to 1 at the last; bands are {100 * document['level']:g} % intervals. {_sample(document)}. Values above 1 are "
+        f"extrapolated beyond the corpus. {NO_PROMISE}",
+    )
+
+
+def left_out_figure(document: dict[str, Any]) -> Figure | None:
+    """The chart of alignment as the first positions are left out, or None where that was not asked for."""
     rows: list[Row] = [
         {"line": name, "first_position": row["first_position"], "alignment": numbers["value"]}
         | {"low": numbers["low"], "high": numbers["high"]}
@@ -177,23 +181,25 @@ def warp_figures(document: dict[str, Any]) -> list[Figure]:
         for name, numbers in [*row["alignment"].items(), ("share of |B|^2", row["share_of_squared_norm"])]
         if numbers["value"] is not None
     ]
-    if rows:
-        found.append(
-            lines_figure(
-                rows,
-                name="left-out",
-                title=_LEFT_OUT,
-                x="first_position",
-                y="alignment",
-                series="line",
-                x_title="first position that is kept",
-                y_title="alignment, or share",
-                points=True,
-                caption=f"Alignment of lines under warps that are fitted anew, and the share of |B|^2, as the first "
-                f"positions are left out; bands are {100 * document['level']:g} % intervals. {sample}.",
-            )
-        )
-    return found
+    if not rows:
+        return None
+    return lines_figure(
+        rows,
+        name="left-out",
+        title=_LEFT_OUT,
+        x="first_position",
+        y="alignment",
+        series="line",
+        x_title="first position that is kept",
+        y_title="alignment, or share",
+        points=True,
+        caption=f"Alignment of lines under warps that are fitted anew, and the share of |B|^2, as the first "
+        f"positions are left out; bands are {100 * document['level']:g} % intervals. {_sample(document)}.",
+    )
+
+
+def _sample(document: dict[str, Any]) -> str:
+    return f"{document['estimator']} distances, {document['n_folds'] or 0} groups of folds"
 
 
 def _family(fit: WarpFit, name: str) -> dict[str, Any]:
@@ -208,6 +214,7 @@ def _family(fit: WarpFit, name: str) -> dict[str, Any]:
         "low": None if bounds is None else bounds.low,
         "high": None if bounds is None else bounds.high,
         "at_limit": one.at_limit,
+        "beyond": str(one.warp.beyond) if isinstance(one.warp, TableWarp) else str(one.warp),
         "alignment": alignment["value"],
         "alignment_low": alignment["low"],
         "alignment_high": alignment["high"],
@@ -217,9 +224,9 @@ def _family(fit: WarpFit, name: str) -> dict[str, Any]:
 
 
 def _curve(fit: WarpFit, name: str) -> list[dict[str, Any]]:
-    """The warp from 0 at the first used position to 1 at the last, and as far again where the family goes on."""
+    """The warp from 0 at the first used position to 1 at the last, and as far again."""
     used = fit.geometry.positions
-    last = int(used[-1]) if fit[name].parameter is None else int(used[0] + _BEYOND * (used[-1] - used[0]))
+    last = int(used[0] + _BEYOND * (used[-1] - used[0]))
     positions = np.unique(np.linspace(used[0], last, min(_MOST_POINTS, last - int(used[0]) + 1)).round().astype(int))
     return [
         {
@@ -236,7 +243,7 @@ def _curve(fit: WarpFit, name: str) -> list[dict[str, Any]]:
 def _spelt(fit: WarpFit, name: str) -> str:
     one = fit[name]
     if one.parameter is None:
-        return "A monotone warp without a formula"
+        return f"A {name} warp without a formula"
     letter = "a" if name == "power" else "c"
     bounds = "" if one.parameter_interval is None else f" ({_bounds(one.parameter_interval, '.3g')})"
     return f"{FORMULAS[name]} with {letter} = {one.parameter:.3g}{bounds}"
