@@ -107,13 +107,13 @@ def test_the_flow_diverges_with_an_increasing_kernel() -> None:
 
 def test_the_flow_agrees_with_the_matrix_exponential() -> None:
     """Only as far as it has come where it is stopped early: P(t) = P* + exp(-alpha t) (P(0) - P*)."""
-    from posgeom.theory.ntk import _integrated
+    from posgeom.theory.ntk import _flow
 
     alpha, b = kernel_matrix(distances(), "exp(-d)"), np.arange(6.0)
     start = np.random.default_rng(1).normal(size=6)
     fixed = np.linalg.solve(alpha, b)
     expected = fixed + scipy.linalg.expm(-alpha * 0.7) @ (start - fixed)
-    np.testing.assert_allclose(_integrated(alpha, b, start, 0.7), expected, rtol=1e-5)
+    np.testing.assert_allclose(_flow(alpha, b, start, 0.7), expected, rtol=1e-5)
 
 
 def test_drive_is_an_isometric_copy() -> None:

@@ -123,11 +123,9 @@ def command(
     typer.echo(f"{shown(output)}: {tensors.what} of {printable(spec)}, {arrays}, {dtype}")
 
 
-def _geometry(
-    stored: PositionCounts, bins: str | None, policy: Mapping[str, Any], metric: str, seed: int, *, quiet: bool
-) -> Geometry:
+def _geometry(stored: PositionCounts, bins: str | None, policy: Mapping[str, Any], *, quiet: bool) -> Geometry:
     if stored.n_positions < 2:
         raise CountsError(f"counts of n = {stored.n_positions} positions have no geometry: expected at least 2")
     stored = stored if bins is None else stored.binned(bins)
     with progress_bars(quiet=quiet) as progress:
-        return geometry(stored, metric=metric, seed=seed, progress=progress, **policy)
+        return geometry(stored, progress=progress, **policy)
