@@ -99,9 +99,8 @@ def command(
     with staged_file(output) as stage:
         shape = None
         if counts:
-            shape = _geometry(
-                merged_counts(counts), bins, {**CONVENTIONS[convention], **options}, metric, seed, quiet=quiet
-            )
+            policy = {"metric": metric, "seed": seed, **CONVENTIONS[convention], **options}
+            shape = _geometry(merged_counts(counts), bins, policy, quiet=quiet)
             length = shape.n_positions if n_positions is None else n_positions
         try:
             encoding = build_encoding(spec, n_positions=length, n_dims=n_dims, geometry=shape, seed=seed)

@@ -28,9 +28,9 @@ KERNELS: Mapping[str, Kernel] = MappingProxyType(
     }
 )
 """Functions f of the distance; the last is increasing, as the paper asks, and gives no positive definite matrix."""
-_EPSILON, _SAME = 1e-6
+_EPSILON, _RELATIVE = float(np.finfo(np.float64).eps), 1e-9
+_SAME = 1e-6
 """Distance below which two rows of the flow are the same."""
-_RELATIVE = float(np.finfo(np.float64).eps), 1e-9
 
 
 def kernel_matrix(distances: NDArray[np.float64], kernel: str | Kernel) -> NDArray[np.float64]:
