@@ -13,6 +13,7 @@ from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars, stdout_console
 from posgeom.cli.stored import corpus_or_counts
 from posgeom.counts.position_counts import PositionCounts
+from posgeom.encodings.base import Encoding
 from posgeom.encodings.registry import build_encoding, check_spec
 from posgeom.encodings.tensors import Tensors
 from posgeom.errors import OutputError, PosgeomError
@@ -21,6 +22,7 @@ from posgeom.inference.large_alignment import MAX_EXACT, large_alignment
 from posgeom.inference.sampled_scores import N_PAIRS, sampled_scores
 from posgeom.messages import shown
 from posgeom.options import DEFAULT_N_DIMS, AnalyzeOptions, CountOptions, GeometryOptions, ReadOptions
+from posgeom.progress import ProgressHook
 from posgeom.report.files import staged_file
 from posgeom.report.tensors import check_target, write_tensors
 from posgeom.report.terminal import print_paragraph, print_table
@@ -131,12 +133,15 @@ def _scores(
         rows.append(
             {"name": encoding.name, "alignment": aligned.value, "sampling_error": aligned.error}
             | {"n_probes": aligned.n_probes}
-            | {name: {"value": score.value, "sampling_error": score.error} for name, score in one.scores.items()}
+            | {
+                name: {"value": score.value, "sampling_error": score.standard_error}
+                for name, score in one.scores.items()
+            }
         )
     rate = corpus.scores["violation_rate"]
     return {
         "encodings": rows,
-        "violation_rate": {"value": rate.value, "sampling_error": rate.error},
+        "violation_rate": {"value": rate.value, "sampling_error": rate.standard_error},
         "n_pairs": corpus.n_pairs,
         "n_triples": corpus.n_triples,
         "all_pairs": corpus.is_exact,
@@ -215,8 +220,8 @@ def _print(document: dict[str, Any]) -> None:
         drawn = "all" if document["all_pairs"] else f"{document['n_pairs']:,} drawn"
         print_paragraph(
             f"Alignment is with all of the geometry. Stress, correlations and violations: over {drawn} pairs, and "
-            f"{document['n_triples']:,} triples. ±: standard errors of what was drawn, none where nothing was; they say "
-            "nothing of the sampling of documents.",
+            f"{document['n_triples']:,} triples. ±: standard errors of drawing, where anything was drawn; they say nothing "
+            "of the sampling of documents.",
             console,
         )
         console.print()

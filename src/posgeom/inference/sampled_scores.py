@@ -41,8 +41,8 @@ class SampledScores:
     name : str
         Of the encoding; ``"corpus"`` for the corpus itself, whose violations alone are known.
     scores : dict of str to Estimate
-        ``stress_raw``, ``stress_scaled``, ``stress_1``, ``pearson``, ``spearman`` and ``violation_rate``; the errors are
-        those of drawing pairs and triples, and say nothing of the sampling of documents.
+        ``stress_raw``, ``stress_scaled``, ``stress_1``, ``pearson``, ``spearman`` and ``violation_rate``; the errors
+        are those of drawing pairs and triples, and say nothing of the sampling of documents.
     n_pairs, n_triples : int
         That were looked at.
     is_exact : bool
