@@ -99,8 +99,8 @@ def run(n: int, tokens_a_row: int = 800) -> None:
     scored, peak = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(
         f"n = {n:,}, {counts.count.size:,} counts: {axes!r}, {solved - before:.0f} CPU seconds, all scores of "
-        f"{len(encodings)} encodings {scored - solved:.0f} more, {time.perf_counter() - began:.0f} seconds in all, peak "
-        f"{peak:.1f} GiB, largest error bound {axes.error_bounds.max() / axes.eigenvalues[0]:.1e} of the first",
+        f"{len(encodings)} encodings {scored - solved:.0f} more, {time.perf_counter() - began:.0f} seconds in all, "
+        f"peak {peak:.1f} GiB, largest error bound {axes.error_bounds.max() / axes.eigenvalues[0]:.1e} of the first",
         flush=True,
     )
     for one, alignment in zip(scores[1:], aligned, strict=True):

@@ -220,8 +220,8 @@ def _print(document: dict[str, Any]) -> None:
         drawn = "all" if document["all_pairs"] else f"{document['n_pairs']:,} drawn"
         print_paragraph(
             f"Alignment is with all of the geometry. Stress, correlations and violations: over {drawn} pairs, and "
-            f"{document['n_triples']:,} triples. ±: standard errors of drawing, where anything was drawn; they say nothing "
-            "of the sampling of documents.",
+            f"{document['n_triples']:,} triples. ±: standard errors of drawing, where anything was drawn; they say "
+            "nothing of the sampling of documents.",
             console,
         )
         console.print()

@@ -194,9 +194,10 @@ def distances_at(encoding: Encoding, positions: Places, first: Places, second: P
                 f"encoding {encoding.name} has neither vectors nor distances that depend on the lag: its scores need "
                 "all distances, from a geometry of fewer positions"
             )
-        values = np.concatenate(
-            [np.linalg.norm(points[first[part]] - points[second[part]], axis=1) for part in _parts(first.size)]
-        )
+        with np.errstate(over="ignore"):  # what overflows is refused below
+            values = np.concatenate(
+                [np.linalg.norm(points[first[part]] - points[second[part]], axis=1) for part in _parts(first.size)]
+            )
     largest = float(values.max(initial=0))
     if not np.isfinite(values).all() or (largest and not SMALLEST <= largest <= LARGEST):
         raise EncodingError(
