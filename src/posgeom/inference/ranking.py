@@ -89,7 +89,7 @@ def ranking(card: Scorecard) -> Ranking | None:
     """Rank the encodings that do not depend on the corpus by paired differences; None where alignment is undefined."""
     place = FIELDS.index("alignment")
     known = {
-        row.name: (row, card.replicates[i][place])
+        row.name: (row, card.replicates[i][place] if card.replicates else Replicates(row.alignment, np.empty(0)))
         for i, row in enumerate(card.rows)
         if row.sample == "exact" and row.alignment is not None
     }
