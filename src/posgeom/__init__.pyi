@@ -42,6 +42,7 @@ from posgeom.errors import (
 )
 from posgeom.estimation.build import Geometry, geometry
 from posgeom.estimation.distance_matrix import DistanceMatrix
+from posgeom.estimation.given import geometry_of
 from posgeom.estimation.leading_axes import LeadingAxes, leading_axes
 from posgeom.estimation.mds import MDS, Spectrum, classical_mds
 from posgeom.estimation.metrics import METRICS, distribution_distances
@@ -167,6 +168,7 @@ __all__ = [
     "fit_warp",
     "fourier",
     "geometry",
+    "geometry_of",
     "inspect_model",
     "jackknife",
     "kerple",

@@ -1,20 +1,21 @@
 """The main job in one call: from a corpus to a scored geometry."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeGuard, Unpack, cast
 
-import numpy as np
 from numpy.typing import NDArray
 
+from posgeom.arrays import is_array
 from posgeom.counts.bins import make_bins
 from posgeom.counts.context_length import LONGEST
 from posgeom.counts.counting import count
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.checks import check_width
+from posgeom.encodings.given import items_of, renamed
 from posgeom.encodings.learned import learned
 from posgeom.encodings.registry import build_encoding, check_spec
 from posgeom.errors import EncodingError, PosgeomError
@@ -106,17 +107,23 @@ def analyze(
     specs: list[str | Callable[..., Any]] = []
     if chosen["default_encodings"]:
         specs += _default_specs(shape, n_dims, chosen["ranks"])
-    specs += [item for item in encodings if isinstance(item, str)]
-    specs += [item for item in encodings if _is_builder(item)]
+    items = items_of(encodings)
+    specs += [item for name, item in items if name is None and isinstance(item, str)]
+    specs += [item for name, item in items if name is None and _is_builder(item)]
     scored = [
         build_encoding(spec, n_positions=counts.n_positions, n_dims=n_dims, geometry=shape, seed=seed)
         for spec in dict.fromkeys(specs)
     ]
-    for i, item in enumerate(encodings):
+    for place, (name, item) in enumerate(items):
         if isinstance(item, Encoding):
-            scored.append(item)
-        elif isinstance(item, np.ndarray):
-            scored.append(learned(item, n_positions=counts.n_positions, name=f"encodings[{i}]"))
+            one = item
+        elif is_array(item):
+            one = learned(item, n_positions=counts.n_positions, name=name or f"encodings[{place}]")
+        elif name is None:
+            continue
+        else:
+            one = build_encoding(item, n_positions=counts.n_positions, n_dims=n_dims, geometry=shape, seed=seed)
+        scored.append(one if name is None else renamed(one, name))
     if not scored:
         raise EncodingError("no encoding to score: name one with --encoding, or keep the default ones")
     tested = significance(shape, progress=progress)
@@ -198,17 +205,17 @@ def _default_specs(shape: Geometry, n_dims: int, ranks: Sequence[int] | None) ->
 
 def _is_builder(item: object) -> TypeGuard[Callable[..., Any]]:
     """Whether an item is a function or class that builds an encoding."""
-    return callable(item) and not isinstance(item, Encoding)
+    return callable(item) and not isinstance(item, Encoding) and not is_array(item)
 
 
-def _check_items(encodings: Sequence[EncodingLike], n_positions: int, n_dims: int) -> None:
+def _check_items(encodings: object, n_positions: int, n_dims: int) -> None:
     """Refuse what cannot be scored before the corpus is read."""
-    is_one = isinstance(encodings, str | Encoding | np.ndarray) or _is_builder(encodings)
-    if is_one or not isinstance(encodings, Iterable):
-        example = f", as in [{encodings!r:.40}]" if is_one else ""
-        raise EncodingError(f"got {type(encodings).__name__} for encodings: expected a list{example}")
-    for item in encodings:
-        if not (isinstance(item, str | Encoding | np.ndarray) or _is_builder(item)):
+    if isinstance(encodings, str) or _is_builder(encodings):
+        raise EncodingError(
+            f"got {type(encodings).__name__} for encodings: expected a list, as in [{encodings!r:.40}], or a dict"
+        )
+    for _, item in items_of(encodings):
+        if not (isinstance(item, str | Encoding) or is_array(item) or _is_builder(item)):
             raise EncodingError(
                 f"got {type(item).__name__} among encodings: expected specs, Encodings, arrays or functions"
             )

@@ -423,7 +423,7 @@ class AnalyzeOptions(CountOptions, GeometryOptions, total=False):
         int, Option("-d, --n-dims", "Width d of the encodings that have one.", "Encodings", "DIMS", DEFAULT_N_DIMS)
     ]
     encodings: Annotated[
-        Sequence[object],
+        Sequence[object] | Mapping[str, object],
         Option(
             "--encoding",
             "Encodings to score beside the default ones, one each time that the option stands.",

@@ -15,7 +15,7 @@ from posgeom.options import Convention
 
 
 @dataclass(frozen=True, eq=False)
-class Analysis:
+class Analysis(Framed):
     """A corpus, its geometry, and encodings scored against it.
 
     Attributes
@@ -61,6 +61,10 @@ class Analysis:
     beyond_lengths: OrderBeyondLengths | None
     depth_curve: DepthCurve | None
     order: CorpusOrder
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One plain dictionary per encoding: the scorecard's."""
+        return self.scorecard.to_dicts()
 
     def _repr_html_(self) -> str:
         return self.geometry._repr_html_() + self.scorecard._repr_html_()

@@ -11,9 +11,23 @@ import pytest
 import posgeom
 
 ROOT = Path(posgeom.__file__).parent
-BASE = {"errors", "keywords", "messages", "options", "policies", "progress", "seeds", "tables", "threads"}
+BASE = {
+    "arrays",
+    "errors",
+    "frames",
+    "keywords",
+    "messages",
+    "options",
+    "policies",
+    "progress",
+    "seeds",
+    "tables",
+    "threads",
+}
 ALLOWED = {
     "errors": set(),
+    "arrays": {"messages"},
+    "frames": {"errors"},
     "messages": set(),
     "progress": set(),
     "policies": set(),

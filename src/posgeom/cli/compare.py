@@ -24,8 +24,9 @@ posgeom compare run --against sinusoidal --score pearson
 
 posgeom compare sst2-run imdb-run --json
 
-One run: its encodings, each against the most faithful one or the one named. Several: each encoding that they share, in
-each run against the first. Differences of runs of the same counts are paired, so that noise they share cancels."""
+One run: its encodings, each against the best that is not fitted to the corpus, or the one named. Several: each encoding
+that they share, in each run against the first. Differences of runs of the same counts are paired, so that noise they
+share cancels."""
 
 
 def command(
@@ -59,6 +60,9 @@ def command(
     stored = [read_run(directory) for directory in runs]
     scored = [read_scored(directory, run, score) for directory, run in zip(runs, stored, strict=True)]
     if len(scored) == 1:
+        ranked = None if stored[0].scores is None else stored[0].scores.get("ranking")
+        if against is None and ranked and ranked["groups"]:
+            against = ranked["groups"][0][0]
         lines = compare_encodings(scored[0], score, level, against)
     else:
         lines = compare_runs(scored, score, level, against)

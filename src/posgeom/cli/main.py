@@ -112,7 +112,17 @@ def _print_version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(
+    epilog="""Start here:
+
+posgeom demo
+
+posgeom analyze FILE --column text -t bert-base-uncased --out run
+
+posgeom COMMAND --help
+
+FILE is text, CSV, JSON, Parquet, FASTA or a hub's hf:NAME. Out come a table, a page (run/report.html) and files."""
+)
 def _root(
     show_version: Annotated[
         bool,

@@ -1,5 +1,6 @@
 """From what the user names (files, globs, directories, ``-``, URLs, datasets) to the list of sources to read."""
 
+import difflib
 import glob
 import os
 import stat
@@ -254,9 +255,17 @@ def _no_data(directory: str, options: ReadOptions) -> CorpusError:
 
 
 def _hint(name: str) -> str:
-    """What may be meant: Path("s3://bucket/key") has lost a slash."""
+    """What may be meant: Path("s3://bucket/key") has lost a slash, and a name that is nearly that of a file is misspelt."""
     scheme, colon, rest = name.partition(":/")
-    return "; write a URL as a string, not a Path" if colon and scheme.isalnum() and len(scheme) > 1 and rest else ""
+    if colon and scheme.isalnum() and len(scheme) > 1 and rest:
+        return "; write a URL as a string, not a Path"
+    path = Path(name)
+    try:
+        beside = [one.name for one in path.parent.iterdir()]
+    except OSError:
+        return ""
+    near = difflib.get_close_matches(path.name, beside, n=1)
+    return f"; did you mean {shown(path.with_name(near[0]))}?" if near and near[0] != path.name else ""
 
 
 def _walk(directory: str) -> list[Path]:

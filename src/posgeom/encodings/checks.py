@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from posgeom.arrays import as_numpy
 from posgeom.errors import EncodingError
 from posgeom.messages import printable
 
@@ -82,17 +83,22 @@ def check_positive(option: str, value: float) -> None:
 def as_matrix(name: str, points: ArrayLike) -> NDArray[Any]:
     """Vectors of positions as a matrix of real numbers, of whatever type they are stored in."""
     matrix = as_numbers(f"encoding {name}", points)
+    while matrix.ndim > 2 and matrix.shape[0] == 1:  # one batch of rows, as models of images keep them
+        matrix = matrix[0]
     if matrix.ndim != 2 or matrix.shape[1] < 1:
-        raise EncodingError(f"encoding {name} has shape {matrix.shape}: expected (positions, dimensions)")
+        way_out = "; of one number a position, values[:, None]" if matrix.ndim == 1 else ""
+        raise EncodingError(f"encoding {name} has shape {matrix.shape}: expected (positions, dimensions){way_out}")
     return matrix
 
 
 def as_numbers(what: str, values: ArrayLike) -> NDArray[Any]:
     """An array of real numbers, of whatever type they are stored in."""
     try:
-        array = np.asarray(values)
-    except ValueError:
-        raise EncodingError(f"{what} has rows of different lengths: expected a matrix") from None
+        array = as_numpy(values)
+    except ValueError as error:
+        ragged = "inhomogeneous" in str(error)
+        why = "has rows of different lengths: expected a matrix" if ragged else f"cannot be used: {error}"
+        raise EncodingError(f"{what} {why}") from None
     if not np.issubdtype(array.dtype, np.number) or np.iscomplexobj(array):
         raise EncodingError(f"{what} holds {array.dtype} values: expected real numbers")
     return array

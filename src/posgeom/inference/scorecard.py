@@ -1,6 +1,6 @@
 """The scorecard: every score of every encoding against one geometry, with its interval."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.encodings.base import Encoding
+from posgeom.encodings.given import Encodings, as_encodings
 from posgeom.errors import GeometryError, check_type
 from posgeom.estimation.build import Geometry
+from posgeom.frames import Framed
 from posgeom.inference.alignment import why_undefined
 from posgeom.inference.comparison import Difference, RunScore, difference
 from posgeom.inference.fields import FIELDS, EncodingPairs
@@ -81,7 +83,7 @@ class EncodingScores:
 
 
 @dataclass(frozen=True)
-class Scorecard:
+class Scorecard(Framed):
     """Scores of several encodings against one geometry.
 
     A higher alignment, or a lower stress, is a more faithful geometry, not a better model. Intervals of alignment hold;
@@ -186,7 +188,7 @@ class Scorecard:
 
 
 def scorecard(
-    encodings: Sequence[Encoding] | Encoding,
+    encodings: Encodings,
     geometry: Geometry,
     *,
     level: float | None = LEVEL,
@@ -196,7 +198,9 @@ def scorecard(
 
     Parameters
     ----------
-    encodings : sequence of Encoding, or one
+    encodings : sequence, or mapping by name, of Encoding or array_like, or one of these
+        An array has one row per position, shape (n, d): of NumPy, a tensor or parameter of any type on any device, or
+        an embedding layer.
     geometry : Geometry
     level : float, optional
         Of the intervals, between 0 and 1; None leaves them out. They are Student's, with the delete-one jackknife over
@@ -213,15 +217,22 @@ def scorecard(
     ------
     GeometryError
         When `level` is not between 0 and 1.
+    EncodingError
+        When something is neither an encoding nor the rows of one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import posgeom as pg
+    >>> geometry = pg.geometry_of([[3, 1, 0], [2, 2, 0], [0, 2, 2]])
+    >>> card = pg.scorecard({"steps": np.arange(3)[:, None], "sinusoidal": pg.sinusoidal(3, 8)}, geometry)
+    >>> [row.name for row in card]
+    ['steps', 'sinusoidal']
     """
     if level is not None and not 0 < level < 1:
         raise GeometryError(f"level {level!r}: expected a number between 0 and 1, such as 0.95")
     check_type(geometry, Geometry, "a Geometry; make one of counts with geometry(counts)", GeometryError)
-    what = "a list of encodings; make them with build_encoding or learned"
-    check_type(encodings, (Encoding, Sequence), what, GeometryError)
-    chosen = [encodings] if isinstance(encodings, Encoding) else list(encodings)
-    for encoding in chosen:
-        check_type(encoding, Encoding, what, GeometryError)
+    chosen = as_encodings(encodings)
     undefined = why_undefined(geometry)
     errors = level is not None and geometry.products is not None and geometry.products.n >= ENOUGH_FOLDS
     rows: list[EncodingScores] = []

@@ -6,7 +6,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posgeom.encodings.base import Encoding, PointEncoding
+from posgeom.encodings.base import Encoding
+from posgeom.encodings.given import as_encoding
 from posgeom.errors import GeometryError
 from posgeom.estimation.build import Geometry
 from posgeom.estimation.distance_matrix import DistanceMatrix
@@ -110,7 +111,7 @@ def alignment(encoding: Encoding | ArrayLike, geometry: Geometry | DistanceMatri
         noise, or the encoding has all its positions at one point.
     """
     if isinstance(geometry, LeadingAxes):
-        scheme = encoding if isinstance(encoding, Encoding) else PointEncoding("given", encoding)
+        scheme = as_encoding(encoding)
         return large_alignment(scheme, geometry).value
     return corpus_scores(encoding, geometry)["alignment"]
 
@@ -149,7 +150,7 @@ _KINDS = {"raw": "stress_raw", "scaled": "stress_scaled", "stress_1": "stress_1"
 
 def corpus_scores(encoding: Encoding | ArrayLike, geometry: Geometry | DistanceMatrix) -> dict[str, float | None]:
     """The scores of an encoding that rest on the corpus, by name, without errors; None where undefined."""
-    scheme = encoding if isinstance(encoding, Encoding) else PointEncoding("given", encoding)
+    scheme = as_encoding(encoding)
     if isinstance(geometry, Geometry):
         (found,) = replicates_of([scheme], geometry, errors=False)
         return values_of(list(found.values()))

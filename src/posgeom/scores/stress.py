@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posgeom.encodings.base import LARGEST, SMALLEST, Encoding, PointEncoding
+from posgeom.encodings.base import LARGEST, SMALLEST, Encoding
+from posgeom.encodings.given import as_encoding
 from posgeom.errors import EncodingError
 from posgeom.estimation.build import Geometry
 from posgeom.estimation.distance_matrix import DistanceMatrix
@@ -78,7 +79,7 @@ def paired_distances(
     Shapes: `encoding` (n, d); the result (m, m).
     """
     target = geometry.distances if isinstance(geometry, Geometry) else geometry
-    scheme = encoding if isinstance(encoding, Encoding) else PointEncoding("given", encoding)
+    scheme = as_encoding(encoding)
     distances = scheme.distances(target.positions)
     largest = float(distances.max(initial=0))
     if not np.isfinite(distances).all() or (largest and not SMALLEST <= largest <= LARGEST):
