@@ -2,7 +2,7 @@
 
 import sys
 
-import pandas as pd
+import pandas as pd  # type: ignore[import-untyped]
 import polars as pl
 import pytest
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from posgeom.errors import PosgeomError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped]
     import polars as pl
 
 
@@ -46,7 +46,8 @@ class Framed:
         PosgeomError
             When polars is not installed.
         """
-        return _library("polars").DataFrame(self._flat(), infer_schema_length=None)
+        frame: pl.DataFrame = _library("polars").DataFrame(self._flat(), infer_schema_length=None)
+        return frame
 
     def _flat(self) -> list[dict[str, Any]]:
         """Rows that have the same columns, all of them plain values."""
@@ -56,7 +57,7 @@ class Framed:
 
 
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row without mappings or sequences inside: their keys or places stand behind the name, an interval's its ends."""
+    """A row without mappings or sequences inside: keys, places and the ends of intervals stand behind the name."""
     out: dict[str, Any] = {}
     for name, value in row.items():
         if name == "intervals" and isinstance(value, Mapping):

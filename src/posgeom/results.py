@@ -1,10 +1,12 @@
 """`Analysis`: what the main job gives."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.encodings.base import Encoding
 from posgeom.estimation.build import Geometry
+from posgeom.frames import Framed
 from posgeom.inference.depth_curve import DepthCurve
 from posgeom.inference.jackknife import Estimate
 from posgeom.inference.null_corpora import OrderBeyondLengths

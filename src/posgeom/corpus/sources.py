@@ -255,7 +255,7 @@ def _no_data(directory: str, options: ReadOptions) -> CorpusError:
 
 
 def _hint(name: str) -> str:
-    """What may be meant: Path("s3://bucket/key") has lost a slash, and a name that is nearly that of a file is misspelt."""
+    """What may be meant: Path("s3://bucket/key") has lost a slash, and a misspelt name is near another."""
     scheme, colon, rest = name.partition(":/")
     if colon and scheme.isalnum() and len(scheme) > 1 and rest:
         return "; write a URL as a string, not a Path"
