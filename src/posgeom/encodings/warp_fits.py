@@ -43,8 +43,10 @@ def best_warp(centred: NDArray[np.float64], positions: NDArray[np.int64], family
             (best_warp(centred, positions, name) for name in FAMILIES),
             key=lambda warp: rayleigh(centred, warp.at(positions)),
         )
-        smoothed = _smoothed(values, positions) if family == SMOOTH else values
-        return TableWarp(smoothed, positions.astype(np.float64), f"corpus:{family}", beyond)
+        curve = _smoothed(values, positions) if family == SMOOTH else values
+        # A quotient has no scale, and a sinusoid under a warp has one: that of the family which it goes on as.
+        scale, shift = np.polyfit(curve, beyond.at(positions), 1)
+        return TableWarp(shift + scale * curve, positions.astype(np.float64), f"corpus:{family}", beyond)
     origin, kind = int(positions[0]), FAMILIES[family]
     t = positions.astype(np.float64) - origin
 

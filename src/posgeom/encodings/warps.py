@@ -166,7 +166,7 @@ class TableWarp(Warp):
     label : str
         What it is called in messages.
     beyond : Warp, optional
-        How it goes on before the first and after the last position, scaled to the values by least squares.
+        Whose steps it takes before the first and after the last position.
     """
 
     values: Values
@@ -196,13 +196,12 @@ class TableWarp(Warp):
         return self.label
 
     def apply(self, t: ArrayLike) -> Values:  # noqa: D102
-        wanted, known = np.asarray(t, np.float64), np.asarray(self.positions)
-        nearest = np.clip(wanted, known[0], known[-1])
-        outside = wanted[wanted != nearest]
-        values = np.asarray(np.interp(wanted, known, self.values))
+        places, known = np.asarray(t, np.float64), np.asarray(self.positions)
+        nearest = np.clip(places, known[0], known[-1])
+        outside = places[places != nearest]
+        values = np.asarray(np.interp(places, known, self.values))
         if outside.size and self.beyond is not None:
-            scale, _ = np.polynomial.polynomial.polyfit(self.beyond.at(known), self.values, 1)[::-1]
-            values += max(scale, 0.0) * (self.beyond.at(wanted) - self.beyond.at(nearest))
+            values += self.beyond.at(places) - self.beyond.at(nearest)
         elif outside.size:
             raise EncodingError(
                 f"warp {self.label} is known for positions {known[0]:g} to {known[-1]:g}, asked for "
