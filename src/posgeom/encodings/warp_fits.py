@@ -98,7 +98,7 @@ def _best_monotone(centred: NDArray[np.float64]) -> NDArray[np.float64]:
     positive = centred + np.eye(m) * max(0.0, -float(eigenvalues[0]))
     t = np.arange(m, dtype=np.float64)
     starts = [vectors[:, -1], -vectors[:, -1], t, np.log1p(t), t / (1 + t)]
-    found = []
+    maxima = []
     for start in starts:
         x = np.asarray(isotonic_regression(start).x)
         x -= x.mean()
@@ -114,8 +114,8 @@ def _best_monotone(centred: NDArray[np.float64]) -> NDArray[np.float64]:
             former, x = x, step / norm
             if float(np.abs(x - former).max()) < _SMALL**0.75:
                 break
-        found.append((rayleigh(centred, x), x))
-    best = max(found, key=lambda one: one[0])[1]
+        maxima.append((rayleigh(centred, x), x))
+    best = max(maxima, key=lambda one: one[0])[1]
     return np.asarray(best - best[0])
 
 
