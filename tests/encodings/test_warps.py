@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from posgeom.encodings.kerple import kerple
 from posgeom.encodings.line import brownian, line
 from posgeom.encodings.networks import draw_network
 from posgeom.encodings.registry import SCHEMES, build_encoding
@@ -115,6 +116,15 @@ def test_a_bias_takes_a_warp_of_the_lag() -> None:
     np.testing.assert_allclose(encoding.distances() ** 2, 2 * 2.0**-3 * warp.apply(lags), rtol=1e-12)
     assert encoding.bias is not None
     np.testing.assert_allclose(encoding.bias.matrix(np.arange(N))[0], -(2.0**-3) * warp.apply(lags), rtol=1e-12)
+
+
+def test_lags_under_the_warp_of_a_corpus_count_from_its_first_position() -> None:
+    t = np.arange(9.0)
+    warp = TableWarp(np.log1p(t), t, "corpus:monotone", LogWarp(1.0, 5), origin=5)
+    np.testing.assert_allclose(warp.at(np.arange(2, 24)), LogWarp(1.0, 5).at(np.arange(2, 24)), rtol=1e-12)
+    for name, encoding in (("kerple", kerple(N, warp=warp)), ("line", line(N, warp=warp))):
+        of_family = build_encoding(f"{name}:warp=log:1:5", n_positions=N, n_dims=8)
+        np.testing.assert_allclose(encoding.distances(), of_family.distances(), atol=1e-9)
 
 
 def test_a_bias_of_continuous_lags_takes_them_from_the_warp() -> None:

@@ -46,7 +46,8 @@ def best_warp(centred: NDArray[np.float64], positions: NDArray[np.int64], family
         curve = _smoothed(values, positions) if family == SMOOTH else values
         # A quotient has no scale, and a sinusoid under a warp has one: that of the family which it goes on as.
         scale, shift = np.polyfit(curve, beyond.at(positions), 1)
-        return TableWarp(shift + scale * curve, positions.astype(np.float64), f"corpus:{family}", beyond)
+        t = (positions - positions[0]).astype(np.float64)
+        return TableWarp(shift + scale * curve, t, f"corpus:{family}", beyond, int(positions[0]))
     origin, kind = int(positions[0]), FAMILIES[family]
     t = positions.astype(np.float64) - origin
 

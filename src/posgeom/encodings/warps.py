@@ -162,17 +162,18 @@ class TableWarp(Warp):
     ----------
     values : ndarray of float, shape (m,)
     positions : ndarray of float, shape (m,), optional
-        Increasing; 0 to m - 1 by default.
+        Increasing, counted from the origin; 0 to m - 1 by default.
     label : str
         What it is called in messages.
     beyond : Warp, optional
-        Whose steps it takes before the first and after the last position.
+        Of the same origin, whose steps it takes before the first and after the last position.
     """
 
     values: Values
     positions: Values | None = None
     label: str = "table"
     beyond: Warp | None = None
+    origin: int = 0
     refit: Callable[[Geometry], Warp] | None = None
     fitted_to: Geometry | DistanceMatrix | None = None
     name: ClassVar[str] = "table"
@@ -201,7 +202,7 @@ class TableWarp(Warp):
         outside = places[places != nearest]
         values = np.asarray(np.interp(places, known, self.values))
         if outside.size and self.beyond is not None:
-            values += self.beyond.at(places) - self.beyond.at(nearest)
+            values += self.beyond.apply(places) - self.beyond.apply(nearest)
         elif outside.size:
             raise EncodingError(
                 f"warp {self.label} is known for positions {known[0]:g} to {known[-1]:g}, asked for "
