@@ -23,7 +23,8 @@ from posgeom.report.reproduction import number
 from posgeom.report.terminal import print_paragraph, print_table
 from posgeom.simulation.synthetic import synthetic
 from posgeom.tables import Cell, Column, Table
-from posgeom.theory.bounds import FLOOR, PSEUDO_COUNT, bounds
+from posgeom.theory.bounds import PSEUDO_COUNT, bounds
+from posgeom.theory.counterexample import FLOOR
 from posgeom.theory.evidence import token_embedding
 from posgeom.theory.mds_claims import isometry, random_rows, stress_and_strain
 from posgeom.theory.monotonicity import monotonicity_check
