@@ -18,14 +18,10 @@ def analysis() -> pg.Analysis:
     return pg.analyze(synthetic().counts, n_dims=8, ranks=[2])
 
 
-OF_WARPS = {"warp", "left_out"}
-"""Charts of what `fit_warp` and `leave_out_first` return, which are no runs."""
-
-
 def test_a_stored_run_gives_the_charts_of_the_analysis(analysis: pg.Analysis, tmp_path: Path) -> None:
     save(analysis, tmp_path)
     stored = read_run(tmp_path)
-    of_other_runs = {"layers", "logo", "separation", "alignment_steps", "loss", *OF_WARPS}
+    of_other_runs = {"layers", "logo", "separation", "alignment_steps", "loss", "warp", "left_out"}
     for name in set(pg.plots.__all__) - {"KINDS", "figure", "save_page", "depth_curve"} - of_other_runs:
         draw = getattr(pg.plots, name)
         charts = [draw(run).to_dict() for run in (analysis, stored)]
@@ -51,7 +47,7 @@ def test_a_small_alphabet_has_a_logo() -> None:
 
 def test_there_is_a_function_for_every_kind() -> None:
     names = {kind.replace("-", "_") for kind in pg.plots.KINDS} - {"map"} | {"map_of_positions"}
-    assert names == set(pg.plots.__all__) - {"KINDS", "figure", "save_page"} - OF_WARPS
+    assert names == set(pg.plots.__all__) - {"KINDS", "figure", "save_page"}
 
 
 def test_it_is_read_when_it_is_asked_for() -> None:

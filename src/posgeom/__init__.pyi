@@ -52,6 +52,7 @@ from posgeom.inference.jackknife import Estimate, Interval, jackknife
 from posgeom.inference.left_out import LeftOut, leave_out_first
 from posgeom.inference.mean_distance import mean_squared_distance, noise_share
 from posgeom.inference.null_corpora import OrderBeyondLengths, order_beyond_lengths
+from posgeom.inference.sampled_scores import SampledScores, sampled_scores
 from posgeom.inference.scorecard import EncodingScores, Scorecard, score, scorecard
 from posgeom.inference.scoring import alignment, stress
 from posgeom.inference.significance import Axis, Significance, significance
@@ -130,6 +131,7 @@ __all__ = [
     "ReciprocalWarp",
     "Rotation",
     "RunError",
+    "SampledScores",
     "Scaling",
     "Scorecard",
     "Separation",
@@ -194,6 +196,7 @@ __all__ = [
     "register_family",
     "rope",
     "rope_from_config",
+    "sampled_scores",
     "sandwich",
     "save",
     "save_counts",

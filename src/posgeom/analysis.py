@@ -168,10 +168,16 @@ def geometry_by(
 
 
 def axes_by(
-    options: Mapping[str, Any], counts: PositionCounts, n_axes: int, *, seed: int, progress: ProgressHook = silent
+    options: Mapping[str, Any],
+    counts: PositionCounts,
+    n_axes: int,
+    *,
+    seed: int,
+    memory: int | None = None,
+    progress: ProgressHook = silent,
 ) -> LeadingAxes:
     """The leading axes of counts, by a convention and what was chosen beside it."""
-    return leading_axes(counts, n_axes, seed=seed, progress=progress, **_policy(options))
+    return leading_axes(counts, n_axes, seed=seed, memory=memory, progress=progress, **_policy(options))
 
 
 def _policy(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def test_files_that_are_no_json(copy: Path) -> None:
 def test_directories_that_are_no_run(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"is missing: expected a directory that posgeom analyze --out wrote"):
         read_run(tmp_path / "none")
-    with pytest.raises(RunError, match=r"has no scores\.json, layers\.json or run\.json"):
+    with pytest.raises(RunError, match=r"has no scores\.json, layers\.json, warp\.json or run\.json"):
         read_run(tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(RunError, match=r"is a file"):
@@ -143,7 +143,7 @@ def test_every_kind_has_a_function_of_its_name_or_says_what_there_is(run: Run) -
     with pytest.raises(RunError, match=r"no chart 'pie': expected one of scorecard, matrix"):
         figure_of(run, "pie")
     drawn = [figure.name for figure in figures(run)]
-    of_other_runs = {"layers", "logo", "separation", "alignment-steps", "loss"}
+    of_other_runs = {"layers", "logo", "warp", "left-out", "separation", "alignment-steps", "loss"}
     assert drawn == [kind for kind in KINDS if kind not in of_other_runs]
 
 

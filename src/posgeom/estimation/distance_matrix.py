@@ -31,8 +31,8 @@ def check_matrix_fits(n: int, n_matrices: int = 1) -> None:
         what = "one distance matrix" if n_matrices == 1 else f"{n_matrices} matrices of pairs"
         raise GeometryError(
             f"{n:,} positions need {size / 1e9:,.1f} GB for {what} and {needed / 1e9:,.1f} GB to work on it, "
-            f"this machine has {available / 1e9:,.1f} GB: use a smaller -n, or `posgeom axes` (posgeom.leading_axes), "
-            "which makes no such matrix"
+            f"this machine has {available / 1e9:,.1f} GB: use a smaller -n, or `posgeom axes --score NAME` "
+            "(posgeom.leading_axes, posgeom.sampled_scores), which makes no such matrix"
         )
 
 

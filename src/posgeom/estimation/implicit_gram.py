@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from posgeom.estimation.fold_products import FoldProducts
 from posgeom.estimation.gram import cross_gram
 
-_FFT_NUMBERS = 1 << 22
+_FFT_NUMBERS, _PAIRS_AT_ONCE = 1 << 22, 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +85,17 @@ class ImplicitGram:
         squares = (c * float(weights @ x.power(2).sum(axis=1)) for c, x in self.factors)
         centre = (c * float(((weights @ x) ** 2).sum()) for c, x in self.factors)
         return sum(squares) - sum(centre) / self.m
+
+    def squared_at(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Squared distances between places, the sum of c |x_i - x_j|^2 over the factors; shapes (p,), (p,) and (p,)."""
+        out = np.zeros(first.size)
+        rows = self.row_of_position
+        for start in range(0, first.size, _PAIRS_AT_ONCE):
+            part = slice(start, start + _PAIRS_AT_ONCE)
+            for c, x in self.factors:
+                gap = x[rows[first[part]]] - x[rows[second[part]]]
+                out[part] += c * np.asarray(gap.power(2).sum(axis=1)).ravel()
+        return out
 
     def inner_product(self, points: NDArray[np.float64]) -> float:
         """<P P^T, B> of coordinates, shape (m, d)."""
