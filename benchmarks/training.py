@@ -27,7 +27,7 @@ ARMS = {
     "sinusoidal, log warp of the corpus, frozen": TrainOptions(encoding="sinusoidal:warp=corpus:log", frozen=True),
     "none": TrainOptions(encoding="none"),
 }
-LEARNED = "learned"
+LEARNED, NONE = "learned", "none"
 
 
 def run(given: argparse.Namespace, arm: str, seed: int, schedule: tuple[int, ...] = (0,)) -> TrainingResult:
@@ -38,9 +38,8 @@ def run(given: argparse.Namespace, arm: str, seed: int, schedule: tuple[int, ...
     with tempfile.TemporaryDirectory() as directory:
         result = train(given.corpus, Path(directory) / "run", options, read=read)
     last, machine = result.records[-1], result.machine
-    accuracy = "" if last["accuracy"] is None else f"accuracy {last['accuracy']:.4f}, "
     print(
-        f"{arm:<42} seed {seed}: loss {last['loss']:.4f}, {accuracy}separation "
+        f"{arm:<42} seed {seed}: loss {last['loss']:.4f}, accuracy {last['accuracy']:.4f}, separation "
         f"{last['min_separation']:.4f}, {machine['seconds']:.0f} s",
         flush=True,
     )
@@ -93,13 +92,11 @@ def main() -> None:
             found[arm].append(run(given, arm, seed))
     for name in ("accuracy", "loss"):
         values = {arm: [result.records[-1][name] for result in results] for arm, results in found.items()}
-        if any(value is None for of_arm in values.values() for value in of_arm):
-            continue  # masked tokens have no accuracy
         for arm, of_arm in values.items():
             print(f"held-out {name}, {arm:<42} {mean_over_seeds(of_arm)}")
-            if arm != LEARNED and LEARNED in values:
-                gaps = [a - b for a, b in zip(of_arm, values[LEARNED], strict=True)]
-                print(f"  less that of {LEARNED}, by seed: {mean_over_seeds(gaps)}")
+            for other in (name for name in (LEARNED, NONE) if name in values and name != arm):
+                gaps = [a - b for a, b in zip(of_arm, values[other], strict=True)]
+                print(f"  less that of {other}, by seed: {mean_over_seeds(gaps)}")
 
 
 if __name__ == "__main__":

@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import typer.testing
+from tokenizers import Tokenizer
 
 import posgeom as pg
 from posgeom.cli.main import app
@@ -134,6 +137,21 @@ def test_the_python_code_runs() -> None:
     }
     exec(code, scope)
     assert scope["table"].n_positions == 512
+
+
+def test_the_tokenizers_of_the_training_runs_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = (one for one in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL) if "tokenizers" in one)
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"sentence": ["a cat sat", "the cat, a hat"]}), "sst2.parquet")
+    exec(code, {})
+    for name, text, expected in (
+        ("words", "a cat", ["a", "cat"]),
+        ("characters", "A~ b\u00e9", ["[CLS]", "A", "~", "\u2581", "b", "[UNK]", "[SEP]"]),
+        ("bases", "GATN", ["[CLS]", *"GATN", "[SEP]"]),
+    ):
+        assert Tokenizer.from_file(f"{name}.json").encode(text).tokens == expected
+        assert Tokenizer.from_file(f"{name}.json").token_to_id("[MASK]") is not None
+    assert Tokenizer.from_file("characters.json").get_vocab_size() == 100
 
 
 @pytest.mark.slow

@@ -124,7 +124,7 @@ def test_a_run_is_looked_at_and_its_page_has_the_charts(run: Run, corpus: Path, 
 def test_theory_and_export_look_at_some_positions(run: Run, corpus: Path, tmp_path: Path) -> None:
     given = [corpus, "-n", N, "--fold-by", "row"]
     assert run("count", *given, "-o", "c.parquet", "-q").returncode == 0
-    for name in ("stationarity", "parametrisation", "monotonicity", "mds", "ntk"):
+    for name in ("stationarity", "parametrisation", "bounds", "monotonicity", "mds", "ntk", "all"):
         part, whole = (run("theory", name, "--counts", "c.parquet", "--json", *more) for more in
                        (["--positions", "4-11"], []))  # fmt: skip
         assert part.returncode == whole.returncode == 0, part.stderr

@@ -1,9 +1,11 @@
+import json
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from posgeom.encodings.kerple import kerple
 from posgeom.encodings.line import brownian, line
 from posgeom.encodings.networks import draw_network
 from posgeom.encodings.registry import SCHEMES, build_encoding
@@ -116,6 +118,15 @@ def test_a_bias_takes_a_warp_of_the_lag() -> None:
     np.testing.assert_allclose(encoding.bias.matrix(np.arange(N))[0], -(2.0**-3) * warp.apply(lags), rtol=1e-12)
 
 
+def test_lags_under_the_warp_of_a_corpus_count_from_its_first_position() -> None:
+    t = np.arange(9.0)
+    warp = TableWarp(np.log1p(t), t, "corpus:monotone", LogWarp(1.0, 5), origin=5)
+    np.testing.assert_allclose(warp.at(np.arange(2, 24)), LogWarp(1.0, 5).at(np.arange(2, 24)), rtol=1e-12)
+    for name, encoding in (("kerple", kerple(N, warp=warp)), ("line", line(N, warp=warp))):
+        of_family = build_encoding(f"{name}:warp=log:1:5", n_positions=N, n_dims=8)
+        np.testing.assert_allclose(encoding.distances(), of_family.distances(), atol=1e-9)
+
+
 def test_a_bias_of_continuous_lags_takes_them_from_the_warp() -> None:
     positions, warp = np.arange(N), PowerWarp(0.5)
     lags = np.subtract.outer(positions, positions)
@@ -157,9 +168,44 @@ def test_a_table_of_lags_is_looked_up_at_the_nearest_whole_lag(tmp_path: Path) -
     np.testing.assert_allclose(bias.matrix(np.arange(N))[0], vectors @ np.load(tmp_path / "q.npy"), rtol=1e-10)
 
 
-def test_every_scheme_takes_a_warp_but_those_that_have_no_line_of_positions() -> None:
-    without = {name for name in SCHEMES if "warp" not in SCHEMES[name].options}
-    assert without == {"swin", "learned", "random", "nope", "mds"}
+NEEDED = {
+    "rope-grid": "grid=3:8",
+    "rope-config": "config={files}/config.json",
+    "alibi": "form=kernel",
+    "t5": "table={files}/t5.npy",
+    "relative": "query={files}/q.npy,table={files}/a.npy",
+    "swin": "grid=3:8,table={files}/t5.npy",
+    "learned": "table={files}/t5.npy",
+}
+"""What schemes need to be built."""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    for name, shape in (("t5", (N, 2)), ("q", (4,)), ("a", (2 * N - 1, 4))):
+        np.save(tmp_path / f"{name}.npy", rng.normal(size=shape))
+    config = {"model_type": "llama", "hidden_size": 16, "num_attention_heads": 2, "rope_theta": 10000.0}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_every_scheme_takes_a_warp_or_says_why_not(name: str, files: Path) -> None:
+    spec = f"{name}:{NEEDED[name].format(files=files)}," if name in NEEDED else f"{name}:"
+    if name in ("swin", "learned", "random", "nope", "mds"):
+        with pytest.raises(EncodingError, match=rf"{name}.* takes no warp: [a-z ]+"):
+            build_encoding(f"{spec}warp=log:1", n_positions=N, n_dims=8)
+        return
+    plain, same, other = (
+        build_encoding(text, n_positions=N, n_dims=8).distances()
+        for text in (spec.rstrip(":,"), f"{spec}warp=power:1", f"{spec}warp=power:.6")
+    )
+    np.testing.assert_allclose(same, plain, atol=1e-6)  # a root of a difference of numbers that round off
+    assert np.abs(other - plain).max() > 0.05 * plain.max()
+
+
+def test_the_page_says_what_each_scheme_does_with_a_warp() -> None:
     page = (Path(__file__).parents[2] / "docs" / "warp.md").read_text()
     table = page[page.index("| scheme") : page.index("## Fitting")]
     assert set(re.findall(r"`([\w-]+)`", table)) >= set(SCHEMES)

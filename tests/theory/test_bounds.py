@@ -7,12 +7,8 @@ import pytest
 import scipy
 
 from posgeom.errors import PosgeomError
-from posgeom.theory.bounds import (
-    STATEMENTS,
-    Statement,
-    bounds,
-    search_counterexample,
-)
+from posgeom.theory.bounds import STATEMENTS, Statement, bounds
+from posgeom.theory.counterexample import search_counterexample
 from posgeom.theory.divergences import ratio_constant, smoothed_divergences
 from posgeom.theory.verdict import Verdict
 from tests.theory.helpers import drifting, sampled
@@ -89,3 +85,18 @@ def test_bad_arguments() -> None:
         bounds(counts, pseudo_count=0)
     with pytest.raises(PosgeomError, match="own tokenizer"):
         bounds(counts, np.ones((3, 4)))
+    with pytest.raises(PosgeomError, match="positions 0-3: there are no counts"):
+        bounds(positions=(0, 3))
+
+
+def test_some_positions_by_themselves() -> None:
+    counts = sampled(drifting(), 200)
+    part, whole = (
+        {one.name: one for one in bounds(counts, positions=within).inequalities if one.sample == "corpus"}
+        for within in ((2, 5), None)
+    )
+    assert {one.n_pairs for one in part.values()} == {4 * 3}
+    roots = np.sqrt([row / row.sum() for row in counts.matrix().toarray()[2:6]])
+    d = np.linalg.norm(roots[:, None] - roots, axis=2)
+    assert np.isclose(d, (part["l1"].right or 0) / 2).any()
+    assert (part["l1"].tightness or 0) <= (whole["l1"].tightness or 0)

@@ -23,7 +23,8 @@ from posgeom.report.reproduction import number
 from posgeom.report.terminal import print_paragraph, print_table
 from posgeom.simulation.synthetic import synthetic
 from posgeom.tables import Cell, Column, Table
-from posgeom.theory.bounds import FLOOR, PSEUDO_COUNT, bounds
+from posgeom.theory.bounds import PSEUDO_COUNT, bounds
+from posgeom.theory.counterexample import FLOOR
 from posgeom.theory.evidence import token_embedding
 from posgeom.theory.mds_claims import isometry, random_rows, stress_and_strain
 from posgeom.theory.monotonicity import monotonicity_check
@@ -60,7 +61,6 @@ def _epilog(name: str) -> str:
     return f"Example:\n\n{EPILOGS[name]}"
 
 
-_counting = o.takes(ReadOptions, CountOptions)
 _measuring = o.takes(ReadOptions, CountOptions, RangeOptions)
 
 
@@ -104,7 +104,7 @@ def parametrisation_command(
 
 
 @app.command("bounds", epilog=_epilog("bounds"))
-@_counting
+@_measuring
 def bounds_command(
     corpus: o.CorpusArgument = None,
     tokenizer: o.TokenizerOption = None,
@@ -131,7 +131,9 @@ def bounds_command(
     chosen = tokenizer if counts else tokenizer or model
     counted = corpus_counts(corpus, chosen, counts, options) if corpus or counts or model else None
     table = None if model is None else token_embedding(open_model(model))
-    show(bounds(counted, table, pseudo_count=pseudo_count, floor=floor, seed=seed_of(options)), as_json=as_json)
+    within = options.get("positions")
+    check = bounds(counted, table, pseudo_count=pseudo_count, floor=floor, positions=within, seed=seed_of(options))
+    show(check, as_json=as_json)
 
 
 @app.command("monotonicity", epilog=_epilog("monotonicity"))

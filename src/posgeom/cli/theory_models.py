@@ -123,7 +123,7 @@ def ntk_command(
 
 
 @app.command("all", epilog=ALL_EPILOG)
-@o.takes(ReadOptions, CountOptions)
+@o.takes(ReadOptions, CountOptions, RangeOptions)
 def all_command(
     corpus: o.CorpusArgument = None,
     tokenizer: o.TokenizerOption = None,
@@ -135,7 +135,7 @@ def all_command(
     as_json: o.JsonOption = False,
     **options: Any,
 ) -> None:
-    """Every check on one corpus, and with --model on that model, one after the other."""
+    """Every check on one corpus, and with --model on that model, which sees all positions, one after the other."""
     seed = seed_of(options)
     counted = corpus_counts(corpus, tokenizer or model, counts, options)
     sound, paper = sound_geometry(counted, options), paper_geometry(counted, options)
@@ -143,7 +143,7 @@ def all_command(
         "stationarity": stationarity(sound, n_dims=n_dims),
         "parametrisation": parametrisation(sound, paper, n_dims=n_dims),
         "ntk": ntk(paper.plugin.values, seed=seed),
-        "bounds": bounds(counted, seed=seed),
+        "bounds": bounds(counted, positions=options.get("positions"), seed=seed),
         "monotonicity": monotonicity_check(sound, paper),
         "mds": stress_and_strain(paper.plugin),
         "isometry": isometry(random_rows(seed)),

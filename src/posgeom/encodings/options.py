@@ -17,6 +17,15 @@ CONTEXT = ("n_positions", "n_dims", "geometry")
 """Parameters that come from the analysis, as `seed` does where the spec gives none."""
 _REQUIRED = inspect.Parameter.empty
 _SPLIT = ":"
+_NO_WARP = {
+    "swin": "offsets of a window have two coordinates, and no line that a warp could space",
+    "learned": "rows of a table lie on no line that a warp could space",
+    "random": "rows of a table lie on no line that a warp could space",
+    "nope": "it has no positions",
+    "mds": "it has the places of the corpus already",
+    "model": "a checkpoint has positions of its own; name its scheme instead, such as rope-config",
+}
+"""Why own schemes without the option `warp` have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +100,8 @@ def parse_options(spec: str, text: str, known: Mapping[str, Option]) -> dict[str
             parts = {name: _convert(spec, own[name], rest.pop(name)) for name in list(rest) if name in own}
             _check_complete(f"{spec}", f"{key}={given[key]}", own, parts)
             options[key] = value(**parts)
+    if "warp" in rest and (why := _NO_WARP.get(spec.partition(":")[0])):
+        raise EncodingError(f"encoding {shown(spec)} takes no warp: {why}")
     if rest:
         raise EncodingError(
             f"encoding {shown(spec)}: no option {shown(next(iter(rest)))} here{_listed(known, options)}"

@@ -43,8 +43,11 @@ def best_warp(centred: NDArray[np.float64], positions: NDArray[np.int64], family
             (best_warp(centred, positions, name) for name in FAMILIES),
             key=lambda warp: rayleigh(centred, warp.at(positions)),
         )
-        smoothed = _smoothed(values, positions) if family == SMOOTH else values
-        return TableWarp(smoothed, positions.astype(np.float64), f"corpus:{family}", beyond)
+        curve = _smoothed(values, positions) if family == SMOOTH else values
+        # A quotient has no scale, and a sinusoid under a warp has one: that of the family which it goes on as.
+        scale, shift = np.polyfit(curve, beyond.at(positions), 1)
+        t = (positions - positions[0]).astype(np.float64)
+        return TableWarp(shift + scale * curve, t, f"corpus:{family}", beyond, int(positions[0]))
     origin, kind = int(positions[0]), FAMILIES[family]
     t = positions.astype(np.float64) - origin
 
@@ -96,7 +99,7 @@ def _best_monotone(centred: NDArray[np.float64]) -> NDArray[np.float64]:
     positive = centred + np.eye(m) * max(0.0, -float(eigenvalues[0]))
     t = np.arange(m, dtype=np.float64)
     starts = [vectors[:, -1], -vectors[:, -1], t, np.log1p(t), t / (1 + t)]
-    found = []
+    maxima = []
     for start in starts:
         x = np.asarray(isotonic_regression(start).x)
         x -= x.mean()
@@ -112,8 +115,8 @@ def _best_monotone(centred: NDArray[np.float64]) -> NDArray[np.float64]:
             former, x = x, step / norm
             if float(np.abs(x - former).max()) < _SMALL**0.75:
                 break
-        found.append((rayleigh(centred, x), x))
-    best = max(found, key=lambda one: one[0])[1]
+        maxima.append((rayleigh(centred, x), x))
+    best = max(maxima, key=lambda one: one[0])[1]
     return np.asarray(best - best[0])
 
 

@@ -162,17 +162,18 @@ class TableWarp(Warp):
     ----------
     values : ndarray of float, shape (m,)
     positions : ndarray of float, shape (m,), optional
-        Increasing; 0 to m - 1 by default.
+        Increasing, counted from the origin; 0 to m - 1 by default.
     label : str
         What it is called in messages.
     beyond : Warp, optional
-        How it goes on before the first and after the last position, scaled to the values by least squares.
+        Of the same origin, whose steps it takes before the first and after the last position.
     """
 
     values: Values
     positions: Values | None = None
     label: str = "table"
     beyond: Warp | None = None
+    origin: int = 0
     refit: Callable[[Geometry], Warp] | None = None
     fitted_to: Geometry | DistanceMatrix | None = None
     name: ClassVar[str] = "table"
@@ -196,13 +197,12 @@ class TableWarp(Warp):
         return self.label
 
     def apply(self, t: ArrayLike) -> Values:  # noqa: D102
-        wanted, known = np.asarray(t, np.float64), np.asarray(self.positions)
-        nearest = np.clip(wanted, known[0], known[-1])
-        outside = wanted[wanted != nearest]
-        values = np.asarray(np.interp(wanted, known, self.values))
+        places, known = np.asarray(t, np.float64), np.asarray(self.positions)
+        nearest = np.clip(places, known[0], known[-1])
+        outside = places[places != nearest]
+        values = np.asarray(np.interp(places, known, self.values))
         if outside.size and self.beyond is not None:
-            scale, _ = np.polynomial.polynomial.polyfit(self.beyond.at(known), self.values, 1)[::-1]
-            values += max(scale, 0.0) * (self.beyond.at(wanted) - self.beyond.at(nearest))
+            values += self.beyond.apply(places) - self.beyond.apply(nearest)
         elif outside.size:
             raise EncodingError(
                 f"warp {self.label} is known for positions {known[0]:g} to {known[-1]:g}, asked for "

@@ -77,8 +77,8 @@ def leave_out_first(
         progress(stage, done, len(counts))
         part = restricted(geometry, geometry.positions[k:])
         lines = [line(part.n_positions, warp=corpus_warp(part, name)) for name in families]
-        found = alignments_of([*lines, sinusoidal(part.n_positions, WIDTH), line(part.n_positions)], part)
-        alignments = {name: one.estimate for name, one in zip((*families, SINUSOID, LINE), found, strict=True)}
+        aligned = alignments_of([*lines, sinusoidal(part.n_positions, WIDTH), line(part.n_positions)], part)
+        alignments = {name: one.estimate for name, one in zip((*families, SINUSOID, LINE), aligned, strict=True)}
         rows.append(LeftOut(int(part.positions[0]), int(part.positions.size), _share(part, geometry), alignments))
     progress(stage, len(counts), len(counts))
     return tuple(rows)

@@ -231,8 +231,8 @@ def fit_warp(
         name: line(geometry.n_positions, warp=corpus_warp(geometry, name)) for name in dict.fromkeys([*names, MONOTONE])
     }
     rivals = {SINUSOID: sinusoidal(geometry.n_positions, WIDTH), LINE: line(geometry.n_positions)}
-    found = alignments_of([*lines.values(), *rivals.values(), *(mds(geometry, rank=rank) for rank in ranks)], geometry)
-    by_name = dict(zip([*lines, *rivals, *ranks], found, strict=True))
+    known = alignments_of([*lines.values(), *rivals.values(), *(mds(geometry, rank=rank) for rank in ranks)], geometry)
+    by_name = dict(zip([*lines, *rivals, *ranks], known, strict=True))
     fitted = [_fitted(name, geometry, by_name[name].estimate, level) for name in names]
     products = geometry.products
     best = None if undefined else max(names, key=lambda name: by_name[name].value)
@@ -270,10 +270,10 @@ def warp_band(fit: WarpFit, family: str, positions: NDArray[np.int64]) -> list[t
     products = geometry.products
     if products is None or products.n < ENOUGH_FOLDS:
         return [(float(value), None) for value in values(fit[family].warp)]
-    found = jackknife(
+    values_left_out = jackknife(
         lambda groups: values(best_warp(products.centred(groups), geometry.positions, family)), products.n
     )
-    return [(one.value, one.estimate.interval(fit.level)) for one in found]
+    return [(one.value, one.estimate.interval(fit.level)) for one in values_left_out]
 
 
 def alignments_of(encodings: Sequence[Encoding], geometry: Geometry) -> list[Replicates]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from posgeom.chart_data import CROSSVAL, PLUGIN
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.encodings.warps import TableWarp
 from posgeom.inference.jackknife import Estimate, Interval
@@ -79,9 +80,9 @@ def warp_findings(fit: WarpFit) -> list[str]:
     if gaps:
         close = [name for name, gap in gaps.items() if not is_above_zero(gap, fit.level)]
         lead += f"; not told apart from {' and '.join(close)}" if close else "; told apart from all other families"
-    found = [f"{lead}."]
+    sentences = [f"{lead}."]
     if best.at_limit:
-        found.append(
+        sentences.append(
             f"Its parameter lies at the {best.at_limit} end of what is searched: the family has no best member inside."
         )
     rank = max(fit.mds)
@@ -97,7 +98,7 @@ def warp_findings(fit: WarpFit) -> list[str]:
             f"warp, {fit.mds[1].value:.3f}, by {gap}. Use mds:rank={rank} (alignment {fit.mds[rank].value:.3f}) "
             "instead, where that difference is large enough to matter"
         )
-    return [*found, f"{text}.", NO_PROMISE]
+    return [*sentences, f"{text}.", NO_PROMISE]
 
 
 def warp_table(fit: WarpFit) -> Table:
@@ -167,8 +168,8 @@ def warp_figure(document: dict[str, Any]) -> Figure | None:
         x_title="position",
         y_title="f, from 0 at the first to 1 at the last",
         caption=f"Where positions lie on a line, by the best warp of each family, from 0 at the first position "
-        f"to 1 at the last; bands are {100 * document['level']:g} % intervals. {_sample(document)}. Values above 1 are "
-        f"extrapolated beyond the corpus. {NO_PROMISE}",
+        f"to 1 at the last; bands are {100 * document['level']:g} % intervals. {_sample(document)}. Values above 1, "
+        f"behind the last position, are extrapolated. {NO_PROMISE}",
     )
 
 
@@ -199,7 +200,8 @@ def left_out_figure(document: dict[str, Any]) -> Figure | None:
 
 
 def _sample(document: dict[str, Any]) -> str:
-    return f"{document['estimator']} distances, {document['n_folds'] or 0} groups of folds"
+    estimator = CROSSVAL if document["estimator"] == "crossval" else PLUGIN
+    return f"{estimator.capitalize()} distances, {document['n_folds'] or 0} groups of folds"
 
 
 def _family(fit: WarpFit, name: str) -> dict[str, Any]:

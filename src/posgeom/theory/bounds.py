@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import PosgeomError
+from posgeom.estimation.depth import looked_at
 from posgeom.estimation.distance_matrix import check_matrix_fits
 from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.estimation.metrics import METRICS
 from posgeom.estimation.sparse_rows import divide_rows, row_sums
 from posgeom.seeds import make_rng
+from posgeom.theory.counterexample import FLOOR, Counterexample, search_counterexample, told
 from posgeom.theory.divergences import ratio_constant, smoothed_divergences
 from posgeom.theory.verdict import Cell, Check, Verdict
 
 _SLACK = 1e-9
 """Share of a side by which round-off may break an inequality."""
-FLOOR = 0.01
-"""Least probability in the search for counterexamples: the paper's lemma asks for distributions bounded away from 0."""
 PSEUDO_COUNT = 0.5
 _RANDOM = ((2, 0.5), (10, 0.1), (10, 1.0), (1000, 1.0))
 """Tokens and concentration of the random distributions."""
@@ -110,16 +110,6 @@ class Inequality(Check):
     right: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Counterexample:
-    """Two distributions, and both sides of KL <= 2 sqrt 2 d."""
-
-    mu: tuple[float, ...]
-    nu: tuple[float, ...]
-    kl: float
-    bound: float
-
-
 @dataclass(frozen=True, kw_only=True)
 class Bounds(Check):
     """Every inequality on each sample, and the counterexample to KL <= 2 sqrt 2 d; None where no pair breaks it."""
@@ -151,6 +141,7 @@ def bounds(
     *,
     pseudo_count: float = PSEUDO_COUNT,
     floor: float = FLOOR,
+    positions: tuple[int, int] | None = None,
     seed: int = 0,
 ) -> Bounds:
     """Check every inequality on random distributions, and on those of the positions of a corpus.
@@ -164,6 +155,8 @@ def bounds(
         Added to each count for KL and the ratio, which are infinite where a token is not seen.
     floor : float
         Least probability in the search for a counterexample.
+    positions : tuple of int, optional
+        First and last position of the corpus that are looked at; by default all.
     seed : int
 
     Returns
@@ -174,14 +167,16 @@ def bounds(
     Raises
     ------
     PosgeomError
-        When a number is out of range, or the embedding does not fit the counts.
+        When a number or the positions are out of range, or the embedding does not fit the counts.
     """
     if not pseudo_count > 0:
         raise PosgeomError(f"pseudo-count {pseudo_count}: expected a positive number, without which KL is infinite")
     rng = make_rng(seed)
     samples = {"random": [_dense_sides(rng.dirichlet(np.full(v, c), _N_RANDOM), rng) for v, c in _RANDOM]}
+    if counts is None and positions is not None:
+        raise PosgeomError(f"positions {positions[0]}-{positions[1]}: there are no counts to choose them from")
     if counts is not None:
-        samples["corpus"] = [_corpus_sides(counts, embedding, pseudo_count, rng)]
+        samples["corpus"] = [_corpus_sides(counts, embedding, pseudo_count, positions, rng)]
     inequalities = tuple(_check(name, sample, parts) for name in STATEMENTS for sample, parts in samples.items())
     worst = search_counterexample(floor)
     failing = [one.statement for one in inequalities if one.violations] + (
@@ -198,27 +193,6 @@ def bounds(
         verdict=Verdict.FALSE if failing else Verdict.HOLDS,
         because=because,
     )
-
-
-def told(worst: Counterexample) -> str:
-    """A counterexample as a sentence."""
-    mu, nu = (f"({', '.join(f'{x:.3g}' for x in one)})" for one in (worst.mu, worst.nu))
-    return f"With mu = {mu} and nu = {nu}, KL is {worst.kl:.3f} and 2 sqrt 2 d is {worst.bound:.3f}."
-
-
-def search_counterexample(floor: float = FLOOR) -> Counterexample | None:
-    """The pair with the largest KL among those, of two tokens and none below a floor, that break KL <= 2 sqrt 2 d."""
-    if not 0 < floor < 0.5:
-        raise PosgeomError(f"least probability {floor}: expected a number between 0 and 1/2")
-    p = np.linspace(1 - floor, floor, 199)[:, None]
-    q = p.T
-    kl = p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))
-    bound = 2 * np.sqrt(2) * np.hypot(np.sqrt(p) - np.sqrt(q), np.sqrt(1 - p) - np.sqrt(1 - q))
-    i, j = np.unravel_index(int(np.where(kl > bound, kl, -np.inf).argmax()), kl.shape)
-    if not kl[i, j] > bound[i, j]:
-        return None
-    mu, nu = float(p[i, 0]), float(p[j, 0])
-    return Counterexample((mu, 1 - mu), (nu, 1 - nu), float(kl[i, j]), float(bound[i, j]))
 
 
 def _check(name: str, sample: str, parts: Sequence[Sides]) -> Inequality:
@@ -263,10 +237,14 @@ def _dense_sides(rows: NDArray[np.float64], rng: np.random.Generator) -> Sides:
 
 
 def _corpus_sides(
-    counts: PositionCounts, embedding: NDArray[np.float64] | None, pseudo_count: float, rng: np.random.Generator
+    counts: PositionCounts,
+    embedding: NDArray[np.float64] | None,
+    pseudo_count: float,
+    positions: tuple[int, int] | None,
+    rng: np.random.Generator,
 ) -> Sides:
     """All ordered pairs of the positions of a corpus with data; nothing of size n x V is ever dense."""
-    matrix = counts.matrix()[counts.depth > 0]
+    matrix = counts.matrix()[looked_at(counts.n_positions, positions) & (counts.depth > 0)]
     check_matrix_fits(matrix.shape[0], 6)
     if embedding is not None and embedding.shape[0] <= int(counts.distinct_tokens.max(initial=0)):
         raise PosgeomError(

@@ -11,7 +11,7 @@ from posgeom.paper.inputs import N_DIMS, Corpus
 from posgeom.paper.measured import FIXED
 from posgeom.paper.result import defined
 from posgeom.scores.stress import Stress
-from posgeom.theory.bounds import told
+from posgeom.theory.counterexample import told
 from posgeom.theory.evidence import AbsentError, Evidence
 from posgeom.theory.mds_claims import hellinger_is_geodesic, stress_and_strain
 from posgeom.theory.stationarity import stationarity
