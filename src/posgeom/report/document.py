@@ -9,7 +9,6 @@ from posgeom.estimation.build import Geometry
 from posgeom.inference.depth_curve import DepthCurve
 from posgeom.inference.jackknife import Estimate
 from posgeom.inference.null_corpora import OrderBeyondLengths
-from posgeom.inference.ranking import Ranking, ranking
 from posgeom.inference.scorecard import Scorecard
 from posgeom.inference.significance import HYPOTHESIS, Significance
 from posgeom.results import Analysis
@@ -67,26 +66,7 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
         "encodings": [
             row | {"min_separation_pair": list(row["min_separation_pair"])} for row in analysis.scorecard.to_dicts()
         ],
-        "ranking": _ranking(ranking(analysis.scorecard)),
         "notes": list(analysis.notes),
-    }
-
-
-def _ranking(found: Ranking | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return {
-        "groups": [list(group) for group in found.groups],
-        "reference": found.reference,
-        "best": [list(group) for group in found.best],
-        "above_reference": [list(group) for group in found.above_reference],
-        "level": found.level,
-        "comparisons": [
-            {"first": one.first, "second": one.second, "value": one.value}
-            | {"low": None if one.interval is None else one.interval.low}
-            | {"high": None if one.interval is None else one.interval.high, "p_value": one.p_value}
-            for one in found.comparisons
-        ],
     }
 
 

@@ -79,56 +79,22 @@ def _axes(scores: Document) -> str:
 
 
 def _encodings(scores: Document) -> str:
-    rows = {e["name"]: e for e in scores["encodings"] if e["alignment"] is not None}
-    if not rows:
+    known = [e for e in scores["encodings"] if e["alignment"] is not None]
+    outside = [e for e in known if not e["name"].startswith("mds")]
+    if not known:
         why = scores.get("alignment_undefined") or "every encoding has all its positions at one point"
         return f"Encodings are not ranked: {why}."
-    ranked = scores.get("ranking")
-    parts = [_fixed(ranked, rows, scores)] if ranked else []
-    fitted = [e for e in rows.values() if e.get("sample", "in") != "exact" and e["name"] not in _names(ranked)]
-    if fitted:
-        best = max(fitted, key=lambda e: (round(e["alignment"], _TIED), -len(e["name"])))
-        where = "fitted to one half of the corpus and scored on the other"
-        where = where if best.get("sample") == "out" else "fitted to the corpus and scored on it"
-        parts.append(f"{where}, {printable(best['name'])} has {_alignment(best, scores)}")
-    return _capital("; ".join(parts)) + "."
-
-
-def _names(ranked: Document | None) -> set[str]:
-    return {name for group in ranked["groups"] for name in group} if ranked else set()
-
-
-def _fixed(ranked: Document, rows: dict[str, Document], scores: Document) -> str:
-    """What the encodings that do not depend on the corpus say of it, beside a random table."""
-    first, reference = ranked["groups"][0], ranked["reference"]
-    best = f"alignment {_alignment(rows[first[0]], scores)}"
-    random = "" if reference is None else f"; a random table has {_alignment(rows[reference], scores)}"
-    if not ranked["comparisons"]:
-        return (
-            f"of the encodings that are not fitted to the corpus, {_group(first)} has most of this geometry "
-            f"({_estimator(scores)}): {best}{random}; how sure that order is was not tested"
-        )
-    if reference is not None and not ranked["above_reference"]:
-        return (
-            f"no encoding that is not fitted to the corpus says more about it than a random table "
-            f"({_estimator(scores)}): the best, {_group(first)}, has {best}{random}"
-        )
-    tied = [_group(group) for group in ranked["best"][1:]]
-    told = f"not told apart from {_listed(tied)}" if tied else "told apart from all others"
-    alone = len(ranked["groups"]) == 1
-    return (
-        f"of the encodings that are not fitted to the corpus, {_group(first)} has most of this geometry "
-        f"({_estimator(scores)}): {best}{'' if alone else f', {told}'}{random}"
+    ranked = sorted(outside or known, key=lambda e: (-round(e["alignment"], _TIED), len(e["name"]), e["name"]))
+    what = "that is not fitted to the corpus " if outside else ""
+    best = ranked[0]
+    text = (
+        f"The encoding {what}that has most of this geometry ({_estimator(scores)}) is "
+        f"{printable(best['name'])}, with an alignment of {_alignment(best, scores)}"
     )
-
-
-def _group(names: list[str]) -> str:
-    """Encodings of one geometry."""
-    return " = ".join(printable(name) for name in names)
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    others = [e for e in ranked[1:] if e["name"] == "random"] or ranked[-1:] * (len(ranked) > 1)
+    if others and others[0] is not best:
+        text += f", where {printable(others[0]['name'])} has {_alignment(others[0], scores)}"
+    return text + "; 1 is the same geometry up to scale, near 0 nothing of it."
 
 
 def _alignment(encoding: Document, scores: Document) -> str:

@@ -83,16 +83,6 @@ SCORES_SHAPE = {
     ),
     "mean_squared_distance_interval": Optional(Values(Optional(_INTERVAL))),
     "corpus_monotonicity": Optional({"violation_rate": Values(MAYBE_NUMBER)}),
-    "ranking": Optional(
-        {
-            "groups": [[str]],
-            "reference": Optional(str),
-            "best": [[str]],
-            "above_reference": [[str]],
-            "level": NUMBER,
-            "comparisons": [{"first": str, "second": str, "value": NUMBER, "p_value": NUMBER}],
-        }
-    ),
 }
 _COLUMN = [MAYBE_NUMBER]
 CHARTS_SHAPE = {
