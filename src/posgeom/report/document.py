@@ -175,9 +175,7 @@ def _ranking(card: Scorecard) -> dict[str, Any]:
     differences = []
     for one in ranked.differences:
         low, high = (None, None) if one.interval is None else (one.interval.low, one.interval.high)
-        differences.append(
-            {"first": one.first, "second": one.second, "value": one.value, "low": low, "high": high}
-        )
+        differences.append({"first": one.first, "second": one.second, "value": one.value, "low": low, "high": high})
     return {
         "level": ranked.level,
         "places": [{"encodings": list(place.names), "kind": place.kind} for place in ranked.places],

@@ -42,8 +42,7 @@ def render_page(runs: Sequence[Run], *, progress: ProgressHook = silent) -> str:
         "title": _title(runs),
         "lead": _lead(runs),
         "findings": [
-            {"name": run.name if several else "", "sentences": _sentences(run), "warnings": _notes(run)}
-            for run in runs
+            {"name": run.name if several else "", "sentences": _sentences(run), "warnings": _notes(run)} for run in runs
         ],
         "glossary": GLOSSARY,
         "sections": sections,

@@ -21,7 +21,7 @@ from posgeom.tables import Cell, Column, Table, cell, percent
 _NAME_WIDTH = 24
 _LABEL_WIDTH = 11
 _INTERVAL_WIDTH = 13
-OTHER_HALF = "(other half)"
+OTHER_HALF = "(half against half)"
 _NOTHING: dict[str, Any] = {
     **dict.fromkeys(("n_dims", "violation_rate", "tie_rate", "effective_rank", "negative_mass")),
     "n_triples": 0,
