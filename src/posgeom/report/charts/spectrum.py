@@ -49,8 +49,8 @@ def spectrum_figure(rows: Sequence[Row], *, caption: str = "") -> Figure:
             .mark_point(shape="diamond", size=26)
             .encode(y=alt.Y("plugin:Q", title=_Y_TITLE), color=colour, tooltip=tooltip)
         )
-    rank = sum(row["significant"] is True for row in drawn)
-    if any(row["significant"] is False for row in drawn):
+    rank = sum(row.get("significant") is True for row in drawn)
+    if any(row.get("significant") is False for row in drawn):
         edge = alt.Chart(inline([{"_edge": max(rank + 0.5, 1.0)}])).encode(x="_edge:Q")
         layers.append(edge.mark_rule(style="edge"))
         layers.append(
