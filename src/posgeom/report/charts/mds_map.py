@@ -26,14 +26,19 @@ def map_figure(rows: Sequence[Row], *, shares: Sequence[float] = (), caption: st
     titles = [f"MDS axis {k + 1}" + (f" ({shares[k]:.0%} of the inertia)" if k < len(shares) else "") for k in range(2)]
     axis = alt.Axis(tickCount=5)
     step = -(-len(rows) // MAX_POINTS) or 1
-    drawn, far = [], []
+    drawn: list[Row] = []
+    far: list[str] = []
+    labels_at: list[list[float]] = []
     for n, row in enumerate(rows):
         at = [min(max(row[key], low), high) for key, (low, high) in zip(_AXES, ends, strict=True)]
         is_far = at != [row[key] for key in _AXES]
         if is_far:
             far.append(str(row["position"]))
         if is_far or n % step == 0:
-            labelled = is_far or n % (-(-len(rows) // _LABELS) or 1) == 0
+            wide = [(high - low) / _LABELS for low, high in ends]
+            # A label stands where none before it would be covered.
+            labelled = all(abs(at[0] - x) > wide[0] or abs(at[1] - y) > wide[1] for x, y in labels_at)
+            labels_at += [at] * labelled
             drawn.append(row | {"_x": at[0], "_y": at[1], "_label": str(row["position"]) if labelled else ""})
     if far:
         caption += f" Drawn at the edge, beyond the limits of the map: {', '.join(far[:_LABELS])}."
