@@ -1,6 +1,7 @@
 """`Analysis`: what the main job gives."""
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from posgeom.counts.position_counts import PositionCounts
@@ -69,7 +70,10 @@ class Analysis(Framed):
         return self.scorecard.to_dicts()
 
     def _repr_html_(self) -> str:
-        return self.geometry._repr_html_() + self.scorecard._repr_html_()
+        from posgeom.report.document import to_document  # a notebook shows what the report says
+
+        sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in to_document(self)["findings"])
+        return f"<ul>{sentences}</ul>" + self.scorecard._repr_html_() + self.geometry._repr_html_()
 
     def __repr__(self) -> str:
         return f"<Analysis, convention {self.convention}: {self.geometry!r}, {self.scorecard!r}>"

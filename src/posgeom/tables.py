@@ -52,6 +52,8 @@ class Table:
     name: str = ""
     sortable: bool = False
     long_names: bool = False
+    n_first: int | None = None
+    """Columns that a page shows at first, the others on demand; None for all."""
 
     @classmethod
     def of(cls, caption: str, titles: Sequence[str], rows: Sequence[Sequence[Any]], spec: str = ".4g") -> "Table":

@@ -44,7 +44,7 @@ ALLOWED = {
     "scores": BASE | {"estimation", "encodings"},
     "inference": BASE | {"counts", "estimation", "encodings", "scores"},
     "models": BASE | {"estimation", "encodings", "scores", "inference"},
-    "results": BASE | {"counts", "estimation", "encodings", "inference"},
+    "results": BASE | {"counts", "estimation", "encodings", "inference", "report"},  # findings, when a notebook asks
     "notes": BASE | {"counts", "estimation", "inference", "results"},
     "analysis": BASE | {"corpus", "tokenize", "counts", "estimation", "encodings", "inference", "notes", "results"},
     "token_data": BASE | {"counts", "tokenize", "estimation", "inference"},

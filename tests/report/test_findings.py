@@ -1,9 +1,10 @@
-"""Three sentences, each with its number, what that rests on, and its interval where there is one."""
+"""Sentences, each with its number, what that rests on, and its interval where there is one."""
 
 from typing import Any
 
 import pytest
 
+from posgeom.report.encoding_findings import encoding_findings
 from posgeom.report.findings import findings, layers_findings
 from posgeom.report.run import Run
 
@@ -14,10 +15,9 @@ def scores(run: Run) -> dict[str, Any]:
     return dict(run.scores)
 
 
-def test_three_sentences_from_the_numbers(scores: dict[str, Any]) -> None:
+def test_sentences_from_the_numbers(scores: dict[str, Any]) -> None:
     sentences = findings(scores)
-    assert len(sentences) == 3
-    size, axes, encodings = sentences
+    size, axes, random, fixed, fitted = sentences
     mean, interval = scores["mean_squared_distance"], scores["mean_squared_distance_interval"]["crossval_common_depth"]
     bounds = f"(95% interval {interval['low']:.3g} to {interval['high']:.3g}), of samples of 500 documents"
     assert f"cross-validated it is {mean['crossval_common_depth']:.3g} {bounds}" in size
@@ -27,12 +27,15 @@ def test_three_sentences_from_the_numbers(scores: dict[str, Any]) -> None:
     assert axes.startswith(
         f"{tested['significant_rank']} axes stand above noise, by 512 patterns of signs of folds, with"
     )
-    best = max(
-        (e for e in scores["encodings"] if e["alignment"] is not None and not e["name"].startswith("mds")),
-        key=lambda e: e["alignment"],
-    )
-    bounds = "{low:.3g} to {high:.3g}".format(**best["intervals"]["alignment"])
-    assert f"{best['name']}, with an alignment of {best['alignment']:.3f} (95% interval {bounds})" in encodings
+    places = [place for place in scores["ranking"]["places"] if place["kind"] == "fixed"]
+    best = next(e for e in scores["encodings"] if e["name"] == places[0]["encodings"][0])
+    bounds = "{low:.3f} to {high:.3f}".format(**best["intervals"]["alignment"])
+    assert f"has the highest alignment, {best['alignment']:.3f} (95% interval {bounds})" in fixed
+    assert "a difference of" in random
+    assert f"simultaneous over {len(scores['ranking']['differences'])} differences" in random
+    assert "mds" in fitted
+    assert "documents that they are not fitted to" in fitted
+    assert scores["findings"] == sentences
     assert all(sentence.endswith(".") for sentence in sentences)
 
 
@@ -49,6 +52,7 @@ def test_one_axis_none_and_not_tested(scores: dict[str, Any]) -> None:
 def test_undefined_is_said(scores: dict[str, Any]) -> None:
     nothing = [e | {"alignment": None} for e in scores["encodings"]]
     changed = scores | {"encodings": nothing, "spectrum": [0.0, -0.1], "alignment_undefined": "there is no structure"}
+    changed["ranking"] = {"level": 0.95, "places": [], "differences": []}
     changed["mean_squared_distance"] = {"plugin": 0.0, "crossval": 0.0, "crossval_common_depth": None}
     changed["noise_share"] = None
     size, axes, encodings = findings(changed)
@@ -58,8 +62,36 @@ def test_undefined_is_said(scores: dict[str, Any]) -> None:
     plugin = scores | {"estimator": "plugin", "mean_squared_distance": {"plugin": 0.3, "crossval": None}}
     assert "plug-in estimate" in findings(plugin)[0]
     assert "too large" in findings(plugin)[0]
-    fitted = [e for e in scores["encodings"] if e["name"].startswith("mds")]
-    assert "mds" in findings(scores | {"encodings": fitted})[2]
+
+
+def two(low: float | None, high: float | None) -> dict[str, Any]:
+    """A document of rope, equal to sinusoidal, and a random table, whose difference has that interval."""
+    gap = {"first": "sinusoidal", "second": "random", "value": 0.1, "low": low, "high": high}
+    places = [{"encodings": ["sinusoidal", "rope"], "kind": "fixed"}, {"encodings": ["random"], "kind": "reference"}]
+    encodings = [
+        {"name": name, "alignment": 0.5, "intervals": {}, "sample": "exact"} for name in ("sinusoidal", "random")
+    ]
+    ranked = {"level": 0.95, "places": places, "differences": [gap]}
+    return {"ranking": ranked, "encodings": encodings, "corpus": {"documents": 1200}}
+
+
+def test_a_random_table_is_a_reference_and_what_is_not_told_apart_is_said() -> None:
+    says, leads = encoding_findings(two(0.05, 0.15))
+    assert says.startswith(
+        "The standard encoding says more about this corpus than a random table: sinusoidal = rope has"
+    )
+    assert "0.100 (95% interval 0.050 to 0.150, simultaneous over 1 differences) (1,200 documents)" in says
+    assert "random" not in leads
+    tie = encoding_findings(two(-0.1, 0.3))[0]
+    assert tie.startswith(
+        "No standard encoding says more about this corpus than a random table, as far as 1,200 documents"
+    )
+    worse = two(-0.3, -0.1)
+    worse["ranking"]["differences"][0] |= {"first": "random", "second": "sinusoidal", "low": 0.1, "high": 0.3}
+    assert encoding_findings(worse)[0].startswith(
+        "No standard encoding says more about this corpus than a random table: "
+    )
+    assert "not known" in encoding_findings(two(None, None))[0]
 
 
 def test_layers() -> None:

@@ -82,7 +82,8 @@ def test_it_may_load_nothing_and_run_only_its_own_script(html: str, elements: El
     assert "default-src 'none'" in policy
     assert "unsafe-eval" not in policy
     for tag, attributes in elements.tags:
-        assert not {"src", "href", "action"} & set(attributes), tag
+        assert not {"src", "action"} & set(attributes), tag
+        assert (attributes.get("href") or "#").startswith("#"), tag
     style = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)[0]
     assert "url(" not in style
     assert "@import" not in style

@@ -60,9 +60,9 @@ def command(
     stored = [read_run(directory) for directory in runs]
     scored = [read_scored(directory, run, score) for directory, run in zip(runs, stored, strict=True)]
     if len(scored) == 1:
-        ranked = None if stored[0].scores is None else stored[0].scores.get("ranking")
-        if against is None and ranked and ranked["groups"]:
-            against = ranked["groups"][0][0]
+        ranked = (stored[0].scores or {}).get("ranking") or {"places": []}
+        fixed = (place["encodings"][0] for place in ranked["places"] if place["kind"] == "fixed")
+        against = against or next(fixed, None)
         lines = compare_encodings(scored[0], score, level, against)
     else:
         lines = compare_runs(scored, score, level, against)

@@ -125,19 +125,20 @@ class Scorecard(Framed):
         return f"<Scorecard: {len(self)} encodings, {self.estimator}, {self.n_positions_used:,} positions>"
 
     def _repr_html_(self) -> str:
-        keys = (
-            "name",
-            "n_dims",
-            "alignment",
-            "stress_scaled",
-            "stress_raw",
-            "pearson",
-            "violation_rate",
-            "effective_rank",
-        )
         caption = f"{self.estimator} distances, {self.n_positions_used:,} positions; higher alignment: more faithful"
-        headings = [key.replace("_", " ") for key in keys]
-        return Table.of(caption, headings, [[getattr(row, key) for key in keys] for row in self]).to_html()
+        if self.level is not None:
+            caption += f"; {self.level:.0%} intervals, jackknife over {self.n_folds} parts of the corpus"
+        rows = []
+        for row in self.by_alignment():
+            known = row.intervals.get("alignment")
+            between = "" if known is None else f"{known.low:.3f} to {known.high:.3f}"
+            rows.append([row.name, row.alignment, between, row.stress_scaled, row.pearson, row.effective_rank])
+        headings = ["encoding", "alignment", "interval of it", "scaled stress", "Pearson", "effective rank"]
+        return Table.of(caption, headings, rows).to_html()
+
+    def by_alignment(self) -> list[EncodingScores]:
+        """The highest alignment first, undefined ones last."""
+        return sorted(self.rows, key=lambda row: (row.alignment is None, -(row.alignment or 0.0)))
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -9,8 +9,10 @@ from posgeom.estimation.build import Geometry
 from posgeom.inference.depth_curve import DepthCurve
 from posgeom.inference.jackknife import Estimate
 from posgeom.inference.null_corpora import OrderBeyondLengths
+from posgeom.inference.ranking import ranking
 from posgeom.inference.scorecard import Scorecard
 from posgeom.inference.significance import HYPOTHESIS, Significance
+from posgeom.report.findings import findings
 from posgeom.results import Analysis
 
 SCHEMA_VERSION = 2
@@ -30,7 +32,7 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
     """
     counts, geometry = analysis.counts, analysis.geometry
     bins, shared = counts.bins, shared_shingles(counts)
-    return {
+    document = {
         "schema_version": SCHEMA_VERSION,
         "software": {"name": "posgeom", "version": version("posgeom")},
         "convention": analysis.convention,
@@ -66,8 +68,10 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
         "encodings": [
             row | {"min_separation_pair": list(row["min_separation_pair"])} for row in analysis.scorecard.to_dicts()
         ],
+        "ranking": _ranking(analysis.scorecard),
         "notes": list(analysis.notes),
     }
+    return document | {"findings": findings(document)}
 
 
 def _geometry(geometry: Geometry) -> dict[str, Any]:
@@ -163,6 +167,19 @@ def _depth_curve(curve: DepthCurve | None, level: float | None) -> dict[str, Any
         "low": [value["low"] for value in values],
         "high": [value["high"] for value in values],
         "self_affinity": [point.self_affinity for point in curve.points],
+    }
+
+
+def _ranking(card: Scorecard) -> dict[str, Any]:
+    ranked = ranking(card)
+    differences = []
+    for one in ranked.differences:
+        low, high = (None, None) if one.interval is None else (one.interval.low, one.interval.high)
+        differences.append({"first": one.first, "second": one.second, "value": one.value, "low": low, "high": high})
+    return {
+        "level": ranked.level,
+        "places": [{"encodings": list(place.names), "kind": place.kind} for place in ranked.places],
+        "differences": differences,
     }
 
 

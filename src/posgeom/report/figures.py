@@ -74,7 +74,11 @@ def _scorecard(run: Run) -> Figure | None:
     bars = "" if uncertainty is None else f" Bars: {uncertainty['level']:.0%} intervals ({uncertainty['method']})."
     ceiling = scores.get("noise_ceiling") or {}
     has_ceiling = (ceiling.get("alignment") or {}).get("value") is not None
-    mark = " Dashed: what one half of the corpus has in common with the other." if has_ceiling else ""
+    mark = (
+        " Half against half: what the distances of one half of the corpus score against the other half."
+        if has_ceiling
+        else ""
+    )
     why = f" Undefined: {scores['alignment_undefined']}." if scores.get("alignment_undefined") else ""
     return scorecard_figure(
         scores["encodings"],

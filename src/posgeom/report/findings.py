@@ -1,18 +1,17 @@
-"""Three sentences on a run, in plain words, each from its numbers with their interval, estimator and sample size."""
+"""A run in plain sentences, each from its numbers with their interval, estimator and sample size."""
 
 from statistics import median
 from typing import Any
 
-from posgeom.messages import printable
+from posgeom.report.encoding_findings import encoding_findings
 
 Document = dict[str, Any]
-_TIED = 9
-"""Digits of alignment beyond which encodings are tied: those of one geometry differ by round-off."""
 
 
 def findings(scores: Document) -> list[str]:
-    """What a run found: how far positions differ, in how many dimensions, and which encoding says so."""
-    return [_size(scores), _axes(scores), _encodings(scores)]
+    """What a run found: how far positions differ, in how many dimensions, and which encodings say so."""
+    told = [_size(scores), _axes(scores)]
+    return told + (encoding_findings(scores) if scores.get("ranking") else [])
 
 
 def layers_findings(layers: Document) -> list[str]:
@@ -76,30 +75,6 @@ def _axes(scores: Document) -> str:
     share = tested.get("signal_share")
     signal = f", with {share:.0%} of the inertia" if share is not None else ""
     return f"{rank} {'axis stands' if rank == 1 else 'axes stand'} above noise, {by}{signal}; {leading} ({estimator})."
-
-
-def _encodings(scores: Document) -> str:
-    known = [e for e in scores["encodings"] if e["alignment"] is not None]
-    outside = [e for e in known if not e["name"].startswith("mds")]
-    if not known:
-        why = scores.get("alignment_undefined") or "every encoding has all its positions at one point"
-        return f"Encodings are not ranked: {why}."
-    ranked = sorted(outside or known, key=lambda e: (-round(e["alignment"], _TIED), len(e["name"]), e["name"]))
-    what = "that is not fitted to the corpus " if outside else ""
-    best = ranked[0]
-    text = (
-        f"The encoding {what}that has most of this geometry ({_estimator(scores)}) is "
-        f"{printable(best['name'])}, with an alignment of {_alignment(best, scores)}"
-    )
-    others = [e for e in ranked[1:] if e["name"] == "random"] or ranked[-1:] * (len(ranked) > 1)
-    if others and others[0] is not best:
-        text += f", where {printable(others[0]['name'])} has {_alignment(others[0], scores)}"
-    return text + "; 1 is the same geometry up to scale, near 0 nothing of it."
-
-
-def _alignment(encoding: Document, scores: Document) -> str:
-    interval = (encoding.get("intervals") or {}).get("alignment")
-    return f"{encoding['alignment']:.3f}{_interval(interval, scores)}"
 
 
 def _samples(scores: Document) -> str:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -15,6 +16,7 @@ from posgeom.report.charts.figure import Figure, need_extra
 from posgeom.report.charts.theme import COLOURS, config
 from posgeom.report.figures import KINDS, comparison
 from posgeom.report.findings import findings, layers_findings
+from posgeom.report.glossary import GLOSSARY
 from posgeom.report.run import Run
 from posgeom.report.tables import comparison_tables, scorecard_table
 from posgeom.report.token_effects import token_caption, token_table
@@ -39,7 +41,10 @@ def render_page(runs: Sequence[Run], *, progress: ProgressHook = silent) -> str:
     page = {
         "title": _title(runs),
         "lead": _lead(runs),
-        "findings": [{"name": run.name if several else "", "sentences": _sentences(run)} for run in runs],
+        "findings": [
+            {"name": run.name if several else "", "sentences": _sentences(run), "warnings": _notes(run)} for run in runs
+        ],
+        "glossary": GLOSSARY,
         "sections": sections,
         "provenance": [_provenance(run, run.name if several else "") for run in runs],
     }
@@ -57,6 +62,8 @@ def render(page: Mapping[str, Any], charts: Mapping[str, Any]) -> str:
     script = _script()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     colours = {part: f"var(--{part})" for part in COLOURS}
+    sections = [dict(section) | {"id": _anchor(section["title"])} for section in page["sections"]]
+    page = {"glossary": (), **page, "sections": sections}
     return environment.from_string(_template("page.html.jinja")).render(
         page=page,
         charts={"charts": charts, "config": config(colours, font_size=_FONT_SIZE)},
@@ -66,10 +73,20 @@ def render(page: Mapping[str, Any], charts: Mapping[str, Any]) -> str:
     )
 
 
+def _anchor(title: str) -> str:
+    """The stable name of a section, for links to it."""
+    return "-".join(re.findall(r"[a-z0-9]+", title.lower()))
+
+
 def _sentences(run: Run) -> list[str]:
     told = (findings(run.scores) if run.scores else []) + (layers_findings(run.layers) if run.layers else [])
     told += training_findings(run.training) if run.training else []
     return told + (run.warp["findings"] if run.warp else [])
+
+
+def _notes(run: Run) -> list[str]:
+    """What changes the reading of the scores, which stands before them."""
+    return [printable(note) for note in (run.scores or {}).get("notes", [])]
 
 
 def _sections(runs: Sequence[Run], charts: dict[str, Any], progress: ProgressHook) -> list[dict[str, Any]]:
@@ -151,7 +168,7 @@ def _lead(runs: Sequence[Run]) -> str:
         corpus = scores["corpus"]
         return (
             f"{corpus['documents']:,} documents, {corpus['tokens']:,} tokens counted, tokenizer "
-            f"{printable(scores['tokenizer']['name'])} with {scores['vocab_size']:,} tokens; "
+            f"{_sources([scores['tokenizer']['name']])} with {scores['vocab_size']:,} tokens; "
             f"{len(scores['positions_used']):,} of {scores['n_positions']:,} positions compared. posgeom "
             f"{printable(scores['software']['version'])}."
         )
@@ -187,7 +204,6 @@ def _provenance(run: Run, name: str) -> dict[str, Any]:
             ("convention, seed", f"{scores['convention']}, {scores['seed']}"),
             ("software", f"{scores['software']['name']} {scores['software']['version']}"),
         ]
-        notes += scores["notes"]
     if (layers := run.layers) is not None:
         entries += [
             ("model", layers["model"]),

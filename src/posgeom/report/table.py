@@ -13,6 +13,7 @@ from posgeom.inference.jackknife import Interval
 from posgeom.inference.scorecard import EncodingScores, Scorecard
 from posgeom.messages import shown
 from posgeom.policies import ENOUGH_DEPTH, SHARE_OF_DEEPEST
+from posgeom.report.document import to_document
 from posgeom.report.terminal import fitting, print_paragraph, print_table
 from posgeom.results import Analysis
 from posgeom.tables import Cell, Column, Table, cell, percent
@@ -20,7 +21,7 @@ from posgeom.tables import Cell, Column, Table, cell, percent
 _NAME_WIDTH = 24
 _LABEL_WIDTH = 11
 _INTERVAL_WIDTH = 13
-OTHER_HALF = "(other half)"
+OTHER_HALF = "(half against half)"
 _NOTHING: dict[str, Any] = {
     **dict.fromkeys(("n_dims", "violation_rate", "tie_rate", "effective_rank", "negative_mass")),
     "n_triples": 0,
@@ -57,6 +58,9 @@ def print_analysis(analysis: Analysis, console: Console) -> None:
     for label, text in _summary(analysis):
         for number, line in enumerate(wrap(text, max(console.width - _LABEL_WIDTH, 20))):
             console.print(Text.assemble((f"{label if number == 0 else '':<{_LABEL_WIDTH}}", "bold"), line))
+    console.print()
+    for sentence in to_document(analysis)["findings"]:
+        print_paragraph(sentence, console, bullet="* ")
     console.print()
     print_table(scorecard_table(analysis.scorecard), console)
     print_paragraph(_caption(analysis.scorecard, console.width), console)
@@ -226,8 +230,8 @@ def _caption(card: Scorecard, width: int) -> str:
 
 
 def scorecard_table(card: Scorecard) -> Table:
-    """The scorecard as a table for a terminal."""
-    scored = list(card.rows)
+    """The scorecard as a table for a terminal, the highest alignment first."""
+    scored = card.by_alignment()
     if card.ceiling:
         scored.append(EncodingScores(OTHER_HALF, intervals=card.ceiling_intervals, **_NOTHING | card.ceiling))
     return Table("", _COLUMNS, [[Cell(row.name), *(of(row) for _, of in _SCORES)] for row in scored])

@@ -7,15 +7,16 @@ from posgeom.report.run import Run
 from posgeom.tables import Bar, Cell, Column, Table, cell
 
 Document = dict[str, Any]
+_N_FIRST = 5
 _BAR_START, _BAR_LENGTH = 4.0, 136.0
 
 
 LEADING = "alignment"
 _SCORES = (
     ("scaled stress", "stress_scaled", ".3f"),
+    ("Pearson", "pearson", ".3f"),
     ("raw stress", "stress_raw", ".3g"),
     ("scale c", "scale", ".3g"),
-    ("Pearson", "pearson", ".3f"),
     ("Spearman", "spearman", ".3f"),
     ("violations", "violation_rate", ".2%"),
     ("ties", "tie_rate", ".1%"),
@@ -35,8 +36,8 @@ def scorecard_table(scores: Document, name: str = "") -> Table:
             Cell(e["name"], e["name"]),
             _bar(e, ceiling, largest),
             _number(e[LEADING], ".3f", _interval(e, LEADING)),
-            Cell("-" if e["n_dims"] is None else f"{e['n_dims']:,}", "" if e["n_dims"] is None else e["n_dims"]),
             *(_number(e[key], spec, _interval(e, key)) for _, key, spec in _SCORES),
+            Cell("-" if e["n_dims"] is None else f"{e['n_dims']:,}", "" if e["n_dims"] is None else e["n_dims"]),
         ]
         for e in encodings
     ]
@@ -48,9 +49,9 @@ def scorecard_table(scores: Document, name: str = "") -> Table:
         caption += f" Dashed: {ceiling['value']:.3f}, what half of the corpus has in common with the other half."
     if scores.get("alignment_undefined"):
         caption += f" Alignment is undefined: {scores['alignment_undefined']}."
-    titles = ["encoding", "", "alignment", "d", *(title for title, _, _ in _SCORES)]
+    titles = ["encoding", "", "alignment", *(title for title, _, _ in _SCORES), "width d"]
     columns = [Column(title or "alignment, drawn", sorted=title == "alignment") for title in titles]
-    return Table(caption, columns, rows, name, sortable=True)
+    return Table(caption, columns, rows, name, sortable=True, n_first=_N_FIRST)
 
 
 def comparison_tables(runs: Sequence[Run]) -> list[Table]:

@@ -112,7 +112,7 @@ def test_the_scorecard_is_sorted_and_says_what_is_undefined(tmp_path: Path) -> N
     draw(figure, tmp_path / "s.svg")
     svg = (tmp_path / "s.svg").read_text()
     assert svg.count(">undefined<") == 1
-    assert ">other half<" in svg
+    assert ">half against half<" in svg
     rising = scorecard_figure(
         [{"name": "a", "pearson": 0.2}, {"name": "b", "pearson": 0.9}, {"name": "c", "pearson": None}], score="pearson"
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from posgeom.report.charts.theme import DASHES
+from posgeom.report.charts.theme import DASHES, N_SERIES
 
 HAS_INTERVAL = "isValid(datum.low) && isValid(datum.high)"
 """Filter of the rows whose interval is known."""
@@ -16,6 +16,13 @@ def by_colour(field: str, names: Sequence[str], legend: Any) -> Any:
     import altair as alt
 
     return alt.Color(f"{field}:N", title=None, sort=names, scale=alt.Scale(domain=names), legend=legend)
+
+
+def by_encoding() -> Any:
+    """The colour of each encoding, from rows that hold its `encoding_series` as ``_series``."""
+    import altair as alt
+
+    return alt.Color("_series:N", scale=alt.Scale(domain=list(range(N_SERIES))), legend=None)
 
 
 def by_shape(field: str, names: Sequence[str], legend: Any) -> Any:

@@ -50,11 +50,11 @@ def matrix_figure(
         cells.encode(
             x=x,
             x2="_x2",
-            y=alt.Y("_y:Q", title="position i" if number == 0 else None, scale=down, axis=axis),
+            y=alt.Y("_y:Q", title="position i", scale=down, axis=axis),
             y2="_y2",
             color=alt.Color(f"{name}:Q", title=[metric, "distance"], scale=colours),
         ).properties(width=side, height=side, title=name)
-        for number, name in enumerate(names)
+        for name in names
     ]
     chart: Any = alt.HConcatChart(hconcat=panels, data=inline(rows), spacing=24)
     chart = chart.transform_flatten(["_x", *names]).transform_lookup(

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from posgeom.report.charts.channels import HAS_INTERVAL
+from posgeom.report.charts.channels import HAS_INTERVAL, by_encoding
 from posgeom.report.charts.figure import Figure, Row, inline, known, need_extra
+from posgeom.report.charts.theme import REFERENCE_SERIES, encoding_series
 
 AXES = {
     "alignment": "alignment (higher: more faithful)",
@@ -34,7 +35,9 @@ def scorecard_figure(
     sign = -1 if score in _DESCENDING else 1
     rows.sort(key=lambda row: (row[score] is None, sign * (row[score] or 0.0), row["encoding"]))
     order = [row["encoding"] for row in rows]
-    base = alt.Chart(inline(rows)).encode(
+    coloured = [row | {"_series": encoding_series(row["encoding"])} for row in rows]
+    base = alt.Chart(inline(coloured)).encode(
+        color=by_encoding(),
         y=alt.Y(
             "encoding:N", sort=order, title=None, axis=alt.Axis(labelLimit=190, grid=True, ticks=False, labelPadding=9)
         ),
@@ -56,6 +59,10 @@ def scorecard_figure(
     if any(row[score] is None for row in rows):
         text = base.transform_filter(f"!{defined}").mark_text(text="undefined", align="left", style="undefined-text")
         layers.append(text.encode(x=alt.value(4)))
+    reference = [row for row in coloured if row["_series"] == REFERENCE_SERIES and row[score] is not None]
+    if reference:
+        line = alt.Chart(inline(reference[:1])).mark_rule(style="guide", strokeDash=[2, 2])
+        layers.insert(0, line.encode(x=alt.X(f"{score}:Q", title=AXES[score], axis=axis)))
     ceiling = (noise_ceiling or {}).get(score)
     if ceiling is not None and ceiling.get("value") is not None:
         layers = [*_ceiling(ceiling), *layers]
@@ -73,9 +80,9 @@ def _ceiling(ceiling: dict[str, Any]) -> list[Any]:
     import altair as alt
 
     data = alt.Chart(inline([{"ceiling": ceiling["value"], "from": ceiling.get("low"), "to": ceiling.get("high")}]))
-    tooltip = [alt.Tooltip("ceiling:Q", title="other half", format=".4f")]
+    tooltip = [alt.Tooltip("ceiling:Q", title="half against half", format=".4f")]
     band = [] if ceiling.get("low") is None else [data.mark_rect(style="edge-band").encode(x="from:Q", x2="to:Q")]
-    text = data.mark_text(text="other half", style="edge-text", align="left", baseline="bottom", dx=3, dy=-2)
+    text = data.mark_text(text="half against half", style="edge-text", align="left", baseline="bottom", dx=3, dy=-2)
     return [
         *band,
         data.mark_rule(style="edge").encode(x="ceiling:Q", tooltip=tooltip),

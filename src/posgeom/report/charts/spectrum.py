@@ -8,6 +8,7 @@ from posgeom.report.charts.figure import Figure, Row, inline, known, need_extra
 
 MAX_AXES = 30
 """Axes drawn; the table has all."""
+_TICKS = (1, 2, 3, 5, 10, 20, 30)
 _Y_TITLE = "eigenvalue (squared distance)"
 
 
@@ -23,7 +24,12 @@ def spectrum_figure(rows: Sequence[Row], *, caption: str = "") -> Figure:
         *(alt.Tooltip(f"{key}:Q", format=".3g", title="p") for key in known(drawn, "p_value")),
     ]
     base = alt.Chart(inline(drawn)).encode(
-        x=alt.X("axis:Q", title="axis", scale=alt.Scale(nice=False, padding=8), axis=alt.Axis(grid=False, format="d"))
+        x=alt.X(
+            "axis:Q",
+            title="axis (logarithmic)",
+            scale=alt.Scale(type="log", domain=[1, max(len(drawn), 2)], nice=False, padding=8),
+            axis=alt.Axis(grid=False, format="d", values=[k for k in _TICKS if k <= len(drawn)]),
+        )
     )
     has_plugin = bool(known(drawn, "plugin"))
     names = ["eigenvalue", "plug-in"] if has_plugin else ["eigenvalue"]
@@ -42,6 +48,15 @@ def spectrum_figure(rows: Sequence[Row], *, caption: str = "") -> Figure:
             base.transform_calculate(series="'plug-in'")
             .mark_point(shape="diamond", size=26)
             .encode(y=alt.Y("plugin:Q", title=_Y_TITLE), color=colour, tooltip=tooltip)
+        )
+    rank = sum(row.get("significant") is True for row in drawn)
+    if any(row.get("significant") is False for row in drawn):
+        edge = alt.Chart(inline([{"_edge": max(rank + 0.5, 1.0)}])).encode(x="_edge:Q")
+        layers.append(edge.mark_rule(style="edge"))
+        layers.append(
+            edge.mark_text(style="edge-text", text="noise from here on", align="left", dx=4, dy=6).encode(
+                y=alt.value(0)
+            )
         )
     chart = alt.LayerChart(layer=layers).properties(width=320, height=220)
     return Figure("spectrum", "Spectrum", caption, chart, list(rows))

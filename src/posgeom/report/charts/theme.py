@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
+from zlib import crc32
 
 FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 SEQUENTIAL: Any = "viridis"
@@ -19,6 +20,19 @@ COLOURS: Mapping[str, str] = MappingProxyType(
 """Colours by their part, for figures. A page names the same parts ``var(--PART)`` and so follows its reader's theme."""
 
 N_SERIES = len(_SERIES)
+REFERENCE_SERIES = N_SERIES - 1
+"""The grey one, of what others are held against."""
+_OWN = ("sinusoidal", "alibi", "mds", "rope", "learned", "t5")
+
+
+def encoding_series(name: str) -> int:
+    """The colour of an encoding in every chart: of its scheme, by name alone; random tables are grey."""
+    scheme = name.partition(":")[0]
+    if scheme == "random":
+        return REFERENCE_SERIES
+    return _OWN.index(scheme) if scheme in _OWN else crc32(scheme.encode()) % REFERENCE_SERIES
+
+
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [1, 3], [10, 4])
 """Line patterns that go with the colours of series, for those who see no colour."""
 
@@ -50,6 +64,7 @@ def config(colours: Mapping[str, str] = COLOURS, *, font_size: int = 10) -> dict
             "edge": {"stroke": edge, "color": edge, "strokeDash": [5, 3], "strokeWidth": 1.3},
             "edge-band": {"fill": edge, "color": edge, "fillOpacity": 0.12},
             "edge-text": {"fill": edge, "color": edge, "fontSize": font_size},
+            "outlined": {"stroke": muted, "strokeWidth": 0.8},
             "guide": {"stroke": muted, "color": muted, "strokeWidth": 0.8},
             "undefined": {"fill": colours[UNDEFINED], "color": colours[UNDEFINED]},
             "undefined-text": {"fill": muted, "color": muted, "fontSize": font_size, "fontStyle": "italic"},
