@@ -1,15 +1,17 @@
 """Leading axes of many positions, from sparse counts: ``python -m benchmarks.large [N ...]``.
 
-At n = 4,096 in turn with the usual way, scikit-learn's ClassicalMDS on the distances of the same counts, where that is
-installed. For each N named, time and peak memory of a run of its own.
+At n = 4,096 in turn with the usual ways, scikit-learn's ClassicalMDS and scikit-bio's pcoa (both its methods) on the
+distances of the same counts, where those are installed. For each N named, time and peak memory of a run of its own.
 """
 
 import resource
 import sys
 import time
+from collections.abc import Callable
 from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posgeom.analysis import DEFAULT_ENCODINGS
 from posgeom.counts.position_counts import PositionCounts
@@ -50,41 +52,58 @@ def drifting_counts(n: int, tokens_a_row: int, n_folds: int = 10, seed: int = 0)
     )
 
 
+def peers() -> dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]]:
+    """What is installed of the usual ways: eigenvalues of a matrix of distances."""
+    known: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {}
+    try:
+        from sklearn.manifold import ClassicalMDS
+
+        known["ClassicalMDS"] = lambda d: ClassicalMDS(n_components=N_AXES, metric="precomputed").fit(d).eigenvalues_
+    except ImportError:
+        print("scikit-learn with ClassicalMDS is not installed")
+    try:
+        from skbio.stats.distance import DistanceMatrix
+        from skbio.stats.ordination import pcoa
+
+        def by(method: str) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+            return lambda d: pcoa(DistanceMatrix(d), method=method, dimensions=N_AXES).eigvals.to_numpy()[:N_AXES]
+
+        known |= {"pcoa eigh": by("eigh"), "pcoa fsvd": by("fsvd")}
+    except ImportError:
+        print("scikit-bio is not installed")
+    return known
+
+
 def race(n: int = 4096, tokens_a_row: int = 1200) -> None:
-    """The plug-in axes, ours and the usual way, in turn, and how far their eigenvalues are apart."""
+    """The axes, ours and the usual ways, in turn, and how far their eigenvalues are from the plug-in ones of ours."""
     counts = drifting_counts(n, tokens_a_row)
     matrix = counts.matrix()
     print(
         f"n = {n:,}, {matrix.nnz / n:,.0f} tokens a row, {N_AXES} axes, CPU seconds of {ROUNDS} rounds in turn",
         flush=True,
     )
-    try:
-        from sklearn.manifold import ClassicalMDS
-    except ImportError:
-        ClassicalMDS = None
-        print("scikit-learn with ClassicalMDS is not installed: no peer")
-    times: dict[str, list[float]] = {"plug-in": [], "cross-validated": [], "ClassicalMDS": []}
+    ways: dict[str, Callable[[], NDArray[np.float64]]] = {
+        "plug-in": lambda: leading_axes(counts, N_AXES, estimator="plugin").eigenvalues,
+        "cross-validated": lambda: leading_axes(counts, N_AXES, estimator="crossval").eigenvalues,
+    }
+    for name, peer in peers().items():
+        ways[name] = lambda peer=peer: peer(distribution_distances(matrix))  # type: ignore[misc]
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    eigenvalues = {}
     for done in range(ROUNDS):
-        for name, estimator in (("plug-in", "plugin"), ("cross-validated", "crossval")):
+        for name, way in ways.items():
             start = time.process_time()
-            axes = leading_axes(counts, N_AXES, estimator=estimator)  # type: ignore[arg-type]
+            eigenvalues[name] = way()
             times[name].append(time.process_time() - start)
-            if estimator == "plugin":
-                ours = axes
-        if ClassicalMDS is not None:
-            start = time.process_time()
-            peer = ClassicalMDS(n_components=N_AXES, metric="precomputed").fit(distribution_distances(matrix))
-            times["ClassicalMDS"].append(time.process_time() - start)
-        seconds_of = ", ".join(f"{name} {seconds[-1]:.2f} s" for name, seconds in times.items() if seconds)
-        print(f"round {done + 1}: {seconds_of}", flush=True)
+        print(f"round {done + 1}: " + ", ".join(f"{name} {t[-1]:.2f} s" for name, t in times.items()), flush=True)
+    ours = eigenvalues["plug-in"]
     for name, seconds in times.items():
-        if seconds:
-            ratio = median(times["ClassicalMDS"]) / median(seconds) if times["ClassicalMDS"] else float("nan")
-            print(f"{name:<16} {median(seconds):8.2f} s ({min(seconds):.2f} to {max(seconds):.2f}) {ratio:6.1f} x")
-    print(f"largest error bound of ours {ours.error_bounds.max() / ours.eigenvalues[0]:.1e} of the first eigenvalue")
-    if ClassicalMDS is not None:
-        gap = np.abs(peer.eigenvalues_ / ours.eigenvalues - 1).max()
-        print(f"eigenvalues of the two, largest relative difference {gap:.1e}")
+        line = f"{name:<16} {median(seconds):8.2f} s ({min(seconds):.2f} to {max(seconds):.2f})"
+        if name not in ("plug-in", "cross-validated"):
+            ratios = (f"{median(seconds) / median(times[own]):.1f} x {own}" for own in ("plug-in", "cross-validated"))
+            gap = np.abs(eigenvalues[name] / ours - 1).max()
+            line += f", {', '.join(ratios)}; eigenvalues differ by {gap:.1e}"
+        print(line)
 
 
 def run(n: int, tokens_a_row: int = 800) -> None:

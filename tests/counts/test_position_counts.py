@@ -117,3 +117,11 @@ def test_entries_add_up_where_keys_do_not_fit_in_64_bits() -> None:
     }
     assert list(totals) == sorted(totals)
     assert list(totals.values()) == small[3].tolist()
+
+
+@pytest.mark.parametrize("n_folds", [1, 2, 3, 7])
+def test_counts_of_all_folds_are_summed_whatever_their_number(n_folds: int) -> None:
+    dense = np.random.default_rng(n_folds).poisson(0.7, (n_folds, 6, 9))
+    dense[:, :, 0] += 1
+    counts = make_counts(dense)
+    np.testing.assert_array_equal(counts.matrix().toarray(), dense.sum(axis=0)[:, dense.any(axis=(0, 1))])

@@ -68,7 +68,7 @@ def two(low: float | None, high: float | None) -> dict[str, Any]:
     """A document of rope, equal to sinusoidal, and a random table, whose difference has that interval."""
     gap = {"first": "sinusoidal", "second": "random", "value": 0.1, "low": low, "high": high}
     places = [{"encodings": ["sinusoidal", "rope"], "kind": "fixed"}, {"encodings": ["random"], "kind": "reference"}]
-    encodings = [
+    encodings: list[dict[str, Any]] = [
         {"name": name, "alignment": 0.5, "intervals": {}, "sample": "exact"} for name in ("sinusoidal", "random")
     ]
     ranked = {"level": 0.95, "places": places, "differences": [gap]}

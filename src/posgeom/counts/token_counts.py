@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -109,7 +110,13 @@ class TokenCounts:
 
     def matrix(self) -> scipy.sparse.csr_array:
         """Counts over all folds, CSR, shape (n_positions, n_distinct); columns follow `distinct_tokens`."""
-        total = self.fold_matrices[0]
-        for other in self.fold_matrices[1:]:
-            total = total + other
-        return total
+        return sum_in_pairs(self.fold_matrices)
+
+
+def sum_in_pairs(matrices: Sequence[scipy.sparse.csr_array]) -> scipy.sparse.csr_array:
+    """Sum of sparse matrices by twos, then of those sums: each stored number is copied log F times instead of F."""
+    level = list(matrices)
+    while len(level) > 1:
+        sums = [one + other for one, other in zip(level[::2], level[1::2], strict=False)]
+        level = sums + level[2 * len(sums) :]
+    return level[0]

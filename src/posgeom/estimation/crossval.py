@@ -16,6 +16,7 @@ import scipy
 from numpy.typing import NDArray
 
 from posgeom.counts.position_counts import PositionCounts
+from posgeom.counts.token_counts import sum_in_pairs
 from posgeom.errors import GeometryError
 from posgeom.estimation.gram import cross_gram
 from posgeom.estimation.rarefaction import rarefied_rows
@@ -108,10 +109,7 @@ def crossval_gram(
 
 def total_of(matrices: Sequence[scipy.sparse.csr_array], folds: Sequence[int]) -> scipy.sparse.csr_array:
     """Counts of some folds together."""
-    total = matrices[folds[0]]
-    for fold in folds[1:]:
-        total = total + matrices[fold]
-    return total
+    return sum_in_pairs([matrices[fold] for fold in folds])
 
 
 def square_roots(

@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from posgeom.counts.token_counts import sum_in_pairs
 from posgeom.estimation.fold_products import FoldProducts
 from posgeom.estimation.gram import cross_gram
 
@@ -41,7 +42,7 @@ class ImplicitGram:
     def of_folds(cls, products: FoldProducts) -> ImplicitGram:
         """The cross-validated estimate."""
         weight = products.scale / (products.n * (products.n - 1))
-        total = sum(products.roots[1:], products.roots[0])
+        total = sum_in_pairs(products.roots)
         factors = ((weight, total), *((-weight, roots) for roots in products.roots))
         return cls(factors, products.row_of_position, products)
 
@@ -68,7 +69,14 @@ class ImplicitGram:
     def apply(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         """B z of columns z; shapes (m, s) and (m, s)."""
         gathered = self.gathered(vectors)
-        return self.scattered(sum(c * (x @ (x.T @ gathered)) for c, x in self.factors))
+        if self.products is None:
+            return self.scattered(sum(c * (x @ (x.T @ gathered)) for c, x in self.factors))
+        # S S^T - sum R_f R_f^T = sum R_f (S - R_f)^T, so that S itself is not multiplied.
+        roots = self.products.roots
+        by_token = [part.T @ gathered for part in roots]
+        total = np.sum(by_token, axis=0)
+        weight = self.factors[0][0]
+        return self.scattered(weight * sum(part @ (total - own) for part, own in zip(roots, by_token, strict=True)))
 
     def dense(self) -> NDArray[np.float64]:
         """B itself, shape (m, m)."""

@@ -65,7 +65,7 @@ def scorecard_figure(
         layers.insert(0, line.encode(x=alt.X(f"{score}:Q", title=AXES[score], axis=axis)))
     ceiling = (noise_ceiling or {}).get(score)
     if ceiling is not None and ceiling.get("value") is not None:
-        layers = [*_ceiling(ceiling), *layers]
+        layers = [*_ceiling(ceiling, at_end=score in _DESCENDING), *layers]
     chart = alt.LayerChart(layer=layers).properties(width=300, height=_ROW_HEIGHT * len(rows))
     return Figure(f"scorecard-{score}" if score != "alignment" else "scorecard", "Scorecard", caption, chart, rows)
 
@@ -76,13 +76,14 @@ def _row(encoding: dict[str, Any], score: str) -> Row:
     return row | {"low": interval.get("low"), "high": interval.get("high")}
 
 
-def _ceiling(ceiling: dict[str, Any]) -> list[Any]:
+def _ceiling(ceiling: dict[str, Any], *, at_end: bool) -> list[Any]:
     import altair as alt
 
     data = alt.Chart(inline([{"ceiling": ceiling["value"], "from": ceiling.get("low"), "to": ceiling.get("high")}]))
     tooltip = [alt.Tooltip("ceiling:Q", title="half against half", format=".4f")]
     band = [] if ceiling.get("low") is None else [data.mark_rect(style="edge-band").encode(x="from:Q", x2="to:Q")]
-    text = data.mark_text(text="half against half", style="edge-text", align="left", baseline="bottom", dx=3, dy=-2)
+    side: dict[str, Any] = {"align": "right", "dx": -3} if at_end else {"align": "left", "dx": 3}
+    text = data.mark_text(text="half against half", style="edge-text", baseline="bottom", dy=-2, **side)
     return [
         *band,
         data.mark_rule(style="edge").encode(x="ceiling:Q", tooltip=tooltip),
