@@ -23,7 +23,8 @@ def test_everything_is_text() -> None:
 
 def test_results_show_themselves_in_a_notebook() -> None:
     analysis = analyze(synthetic().counts, n_dims=8, ranks=[2])
-    for shown in (analysis, analysis.geometry, analysis.scorecard):
+    for shown in (analysis.geometry, analysis.scorecard):
         assert shown._repr_html_().startswith("<table>")
+    assert analysis._repr_html_().startswith("<ul><li>Of the plug-in estimate")
     assert analysis._repr_html_().count("<table>") == 2
     assert "sinusoidal" in analysis.scorecard._repr_html_()

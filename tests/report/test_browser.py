@@ -86,7 +86,7 @@ def test_sorting_by_keyboard(page_file: Path, open_page: OpenPage) -> None:
     values = "cells => cells.map((cell) => cell.dataset.value)"
 
     def column() -> list[str]:
-        return list(page.eval_on_selector_all("table tbody tr td:nth-child(8)", values))
+        return list(page.eval_on_selector_all("table tbody tr td:nth-child(5)", values))
 
     page.keyboard.press("Enter")
     rising = [float(value) for value in column() if value]
