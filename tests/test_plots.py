@@ -22,7 +22,7 @@ def test_a_stored_run_gives_the_charts_of_the_analysis(analysis: pg.Analysis, tm
     save(analysis, tmp_path)
     stored = read_run(tmp_path)
     of_other_runs = {"layers", "logo", "separation", "alignment_steps", "loss", "warp", "left_out"}
-    for name in set(pg.plots.__all__) - {"KINDS", "figure", "save_page", "depth_curve"} - of_other_runs:
+    for name in set(pg.plots.__all__) - {"KINDS", "by_kind", "figure", "save_page", "depth_curve"} - of_other_runs:
         draw = getattr(pg.plots, name)
         charts = [draw(run).to_dict() for run in (analysis, stored)]
         assert all(chart == charts[0] for chart in charts), name
@@ -47,7 +47,7 @@ def test_a_small_alphabet_has_a_logo() -> None:
 
 def test_there_is_a_function_for_every_kind() -> None:
     names = {kind.replace("-", "_") for kind in pg.plots.KINDS} - {"map"} | {"map_of_positions"}
-    assert names == set(pg.plots.__all__) - {"KINDS", "figure", "save_page"}
+    assert names == set(pg.plots.__all__) - {"KINDS", "by_kind", "figure", "save_page"}
 
 
 def test_it_is_read_when_it_is_asked_for() -> None:

@@ -5,7 +5,7 @@ Each function takes a run directory, what `posgeom.report.run.read_run` read of 
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ RunLike = str | Path | Run | Analysis
 __all__ = [
     "KINDS",
     "alignment_steps",
+    "by_kind",
     "density",
     "depth",
     "depth_curve",
@@ -87,7 +88,7 @@ def _chart(run: RunLike, kind: str) -> "alt.TopLevelMixin":
 
 
 def scorecard(run: RunLike) -> "alt.TopLevelMixin":
-    """Scaled stress of every encoding, with intervals and the noise ceiling."""
+    """Alignment of every encoding, with intervals, and that of one half of the corpus with the other."""
     return _chart(run, "scorecard")
 
 
@@ -142,7 +143,7 @@ def depth_curve(run: RunLike) -> "alt.TopLevelMixin":
 
 
 def layers(run: RunLike) -> "alt.TopLevelMixin":
-    """Scaled stress by layer and head of a model."""
+    """Alignment by layer and head of a model."""
     return _chart(run, "layers")
 
 
@@ -169,6 +170,17 @@ def warp(run: RunLike | WarpFit) -> "alt.TopLevelMixin":
 def left_out(run: RunLike | WarpFit) -> "alt.TopLevelMixin":
     """Alignment, and the share of |B|^2, as the first positions of a run or of a fitted geometry are left out."""
     return _chart(_of_fit(run, leave_out_first(run.geometry)) if isinstance(run, WarpFit) else run, "left-out")
+
+
+def by_kind() -> dict[str, Callable[..., "alt.TopLevelMixin"]]:
+    """The function that draws each of `KINDS`.
+
+    Returns
+    -------
+    dict of str to callable
+    """
+    names = {"map": "map_of_positions"}
+    return {kind: globals()[names.get(kind, kind.replace("-", "_"))] for kind in KINDS}
 
 
 def _of_fit(fit: WarpFit, left_out: Sequence[LeftOut]) -> Run:

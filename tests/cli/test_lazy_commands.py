@@ -1,7 +1,9 @@
 """The start of the command line: a command is read when it is asked for, and listing them reads none."""
 
+import re
 import subprocess
 import sys
+from importlib import import_module
 
 import typer
 
@@ -51,3 +53,15 @@ def test_public_names_are_read_when_they_are_asked_for() -> None:
     assert done.stdout.split() == ["False", "True", "False"]
     assert set(posgeom.__all__) <= set(dir(posgeom))
     assert posgeom.__version__
+
+
+def test_the_names_of_extras_stand_in_the_help(run: Run) -> None:
+    """Brackets are markup to what prints the help, which would drop them."""
+    named = 0
+    for name in COMMANDS:
+        source = import_module(f"posgeom.cli.{COMMANDS[name].partition('.')[0]}")
+        for extra in re.findall(r"posgeom\[\w+\]", getattr(source, "EPILOG", "")):
+            named += 1
+            assert extra in run(name, "--help").stdout, name
+    assert named >= 5
+    assert "posgeom[models]" in run("theory", "necessity", "--help").stdout

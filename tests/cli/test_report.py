@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from posgeom.report.figures import KINDS
 from tests.cli.helpers import Run, refused, visible
 from tests.models.raw import save_bert
 
@@ -104,3 +105,12 @@ def test_without_the_extra(run_process: Run, corpus: Path, stored: str, tmp_path
     assert "figures" not in visible(tmp_path / "plain")
     refused(run_process("report", stored, env=environment), "pip install 'posgeom[report]'")
     refused(run_process("plot", "lag", stored, env=environment), "pip install 'posgeom[report]'")
+
+
+def test_the_kinds_of_charts_are_listed(run: Run) -> None:
+    done = run("plot")
+    assert done.returncode == 0
+    listed = [line.split()[0] for line in done.stdout.splitlines()]
+    assert listed == list(KINDS)
+    assert "Alignment of every encoding" in done.stdout
+    refused(run("plot", "matrix"), "no directory of a run", "posgeom plot 'matrix' RUN_DIR")

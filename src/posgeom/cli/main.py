@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import typer
+from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
 import posgeom
@@ -59,7 +60,8 @@ def _command(name: str) -> Any:
         return typer.main.get_command(read.app)
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     epilog = read.MERGE_EPILOG if name == "merge" else read.EPILOG
-    alone.command(name, epilog=epilog)(getattr(read, function or "command"))
+    # Unescaped, the name of an extra in brackets is taken for a style, and vanishes.
+    alone.command(name, epilog=escape(epilog))(getattr(read, function or "command"))
     return typer.main.get_command(alone)
 
 

@@ -1,11 +1,13 @@
 """``posgeom plot``: one chart of a stored run."""
 
+import inspect
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from posgeom.errors import OutputError
+from posgeom import plots
+from posgeom.errors import OutputError, RunError
 from posgeom.messages import shown
 from posgeom.report.charts.figure import SUFFIXES, draw, need_extra, write_table
 from posgeom.report.figures import KINDS, figure_of
@@ -13,6 +15,8 @@ from posgeom.report.files import staged_directory
 from posgeom.report.run import read_run
 
 EPILOG = f"""Examples:
+
+posgeom plot
 
 posgeom plot matrix run
 
@@ -24,15 +28,17 @@ _TABLE = ".csv"
 
 
 def command(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="See below.", show_default=False)],
+    kind: Annotated[
+        str | None, typer.Argument(metavar="KIND", help="See below. Without one, all are listed.", show_default=False)
+    ] = None,
     run: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             metavar="RUN_DIR",
-            help="Directory that `posgeom analyze`, `layers` or `train` wrote.",
+            help="Directory that `posgeom analyze`, `layers`, `warp` or `train` wrote.",
             show_default=False,
         ),
-    ],
+    ] = None,
     out: Annotated[
         list[Path] | None,
         typer.Option(
@@ -45,6 +51,12 @@ def command(
     ] = None,
 ) -> None:
     """Draw one chart of a stored run."""
+    if kind is None:
+        for name, build in plots.by_kind().items():
+            typer.echo(f"{name:<16} {inspect.getdoc(build)}")
+        return
+    if run is None:
+        raise RunError(f"no directory of a run: expected posgeom plot {shown(kind)} RUN_DIR")
     need_extra()
     targets = out or [Path(f"{kind}.svg")]
     for target in targets:

@@ -37,7 +37,7 @@ from posgeom.theory.stationarity import stationarity
 from posgeom.theory.verdict import Check
 
 EXAMPLES = 128
-_NEEDS = "Needs torch and transformers: pip install 'posgeom[models]'. Code that comes with a checkpoint is never run."
+_NEEDS = r"Needs torch and transformers: pip install 'posgeom\[models]'. Code inside a checkpoint is never run."
 NECESSITY_EPILOG = f"Example:\n\nposgeom theory necessity bert-base-uncased\n\n{_NEEDS}"
 SEPARATION_EPILOG = f"Example:\n\nposgeom theory separation ./my-bert reviews.parquet -n 128\n\n{_NEEDS}"
 ALL_EPILOG = "Example:\n\nposgeom theory all reviews.parquet -t bert-base-uncased -n 64 --json"
