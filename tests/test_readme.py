@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from ast import literal_eval
 from pathlib import Path
 
 import numpy as np
@@ -77,10 +78,20 @@ def test_the_other_commands_run_from_top_to_bottom(workplace: Path) -> None:
 
 
 def test_python(workplace: Path) -> None:
-    (code,) = blocks("python")
+    _, code = blocks("python")
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=workplace, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(done.stdout.splitlines()) == 4
+
+
+@pytest.mark.slow
+def test_the_first_snippet_shows_what_it_says(workplace: Path) -> None:
+    code, _ = blocks("python")
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=workplace, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    plain, sound = (literal_eval(line) for line in done.stdout.splitlines())
+    assert max(plain, key=plain.get) == min(sound, key=sound.get) == "random"
+    assert (workplace / "scorecard.svg").read_text().startswith("<svg")
 
 
 def test_the_table_of_figures(imdb: PositionCounts) -> None:

@@ -76,6 +76,7 @@ from posgeom.scores.effective_rank import effective_rank
 from posgeom.scores.monotonicity import Monotonicity, monotonicity
 from posgeom.scores.separation import Separation, minimum_separation
 from posgeom.scores.stress import Stress
+from posgeom.simulation.standard_library import demo_texts
 from posgeom.tokenize.tokenizer_files import load_tokenizer
 from posgeom.tokenize.tokenizers import Tokenizer, TokenizerIdentity
 
@@ -159,6 +160,7 @@ __all__ = [
     "count",
     "count_ids",
     "count_texts",
+    "demo_texts",
     "depth_curve",
     "distribution_distances",
     "effective_rank",

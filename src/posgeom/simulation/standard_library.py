@@ -29,6 +29,22 @@ def standard_library_files() -> list[Path]:
     return files
 
 
+def demo_texts() -> list[str]:
+    """A corpus that every Python has: the docstrings of its standard library, words and marks with spaces between.
+
+    Returns
+    -------
+    list of str
+        Some thousands, of the running version of Python; `posgeom demo` analyses them with folds by file.
+
+    Raises
+    ------
+    CorpusError
+        When the source files of the standard library are not installed.
+    """
+    return [text for text, _ in docstrings()]
+
+
 def docstrings() -> Iterator[tuple[str, str]]:
     """Docstrings of modules, classes and functions of the standard library, and the file that each stands in.
 
