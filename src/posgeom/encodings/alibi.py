@@ -11,7 +11,8 @@ from posgeom.encodings.bias import Bias, kernel_of_drop
 from posgeom.encodings.bias_encoding import BiasEncoding
 from posgeom.encodings.checks import check_choice, check_heads, check_n_positions, check_positive, of_head
 from posgeom.encodings.documentation import documented
-from posgeom.encodings.warps import Warp, at_warped_lags, takes_warp
+from posgeom.encodings.warping import at_warped_lags, takes_warp
+from posgeom.encodings.warps import Warp
 from posgeom.errors import EncodingError
 
 

@@ -11,7 +11,8 @@ from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
 from posgeom.encodings.checks import check_head, check_heads, check_positive, check_size
 from posgeom.encodings.documentation import documented
 from posgeom.encodings.networks import Network, draw_network, read_network
-from posgeom.encodings.warps import Warp, takes_warp, warped_lags
+from posgeom.encodings.warping import takes_warp, warped_lags
+from posgeom.encodings.warps import Warp
 from posgeom.seeds import make_rng
 
 _EPSILON = 1e-6

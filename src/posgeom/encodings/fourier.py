@@ -13,7 +13,8 @@ from posgeom.encodings.frequencies import rotation_lag_distances
 from posgeom.encodings.grids import check_grid, grid_places
 from posgeom.encodings.networks import Network, draw_network, read_network
 from posgeom.encodings.tables import load_tensors
-from posgeom.encodings.warps import Warp, takes_warp, warped
+from posgeom.encodings.warping import takes_warp, warped
+from posgeom.encodings.warps import Warp
 from posgeom.errors import EncodingError
 from posgeom.messages import shown
 from posgeom.seeds import make_rng

@@ -10,7 +10,8 @@ from posgeom.encodings.bias import Bias
 from posgeom.encodings.bias_encoding import BiasEncoding
 from posgeom.encodings.checks import check_choice, check_n_positions, check_offset
 from posgeom.encodings.documentation import documented
-from posgeom.encodings.warps import Warp, at_warped_positions, takes_warp, warped
+from posgeom.encodings.warping import at_warped_positions, takes_warp, warped
+from posgeom.encodings.warps import Warp
 
 
 @takes_warp

@@ -15,7 +15,8 @@ from posgeom.encodings.documentation import documented
 from posgeom.encodings.frequencies import inverse_frequencies
 from posgeom.encodings.grids import check_grid, grid_places
 from posgeom.encodings.tables import Table, read_table
-from posgeom.encodings.warps import Warp, at_warped_lags, takes_warp
+from posgeom.encodings.warping import at_warped_lags, takes_warp
+from posgeom.encodings.warps import Warp
 from posgeom.errors import EncodingError
 
 Positions = NDArray[np.int64]

@@ -15,7 +15,8 @@ from posgeom.encodings.frequencies import inverse_frequencies
 from posgeom.encodings.rotary_scaling import Scaling
 from posgeom.encodings.rotation import PAIRINGS, Pairing, Rotation
 from posgeom.encodings.tables import Table, read_table
-from posgeom.encodings.warps import Warp, at_warped_positions, takes_warp
+from posgeom.encodings.warping import at_warped_positions, takes_warp
+from posgeom.encodings.warps import Warp
 from posgeom.errors import EncodingError
 from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.seeds import make_rng

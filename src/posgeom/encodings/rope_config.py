@@ -16,7 +16,8 @@ from posgeom.encodings.rotary_families import FAMILIES, FULL, GENERIC, RotaryFam
 from posgeom.encodings.rotary_scaling import Scaling
 from posgeom.encodings.rotation import Pairing, Temperature
 from posgeom.encodings.tables import Table
-from posgeom.encodings.warps import Warp, takes_warp
+from posgeom.encodings.warping import takes_warp
+from posgeom.encodings.warps import Warp
 from posgeom.errors import EncodingError
 from posgeom.messages import shown, shown_list
 

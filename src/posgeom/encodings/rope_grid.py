@@ -10,7 +10,8 @@ from posgeom.encodings.checks import check_base, check_choice, check_width
 from posgeom.encodings.documentation import documented
 from posgeom.encodings.frequencies import inverse_frequencies
 from posgeom.encodings.grids import check_grid, grid_places
-from posgeom.encodings.warps import Warp, takes_warp, warped
+from posgeom.encodings.warping import takes_warp, warped
+from posgeom.encodings.warps import Warp
 from posgeom.errors import EncodingError
 
 Layout = Literal["split", "alternate", "unit", "chunked", "interleaved"]

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posgeom.encodings.frequencies import rotation_lag_distances
-from posgeom.encodings.warps import Warp, warped
+from posgeom.encodings.warping import warped
+from posgeom.encodings.warps import Warp
 from posgeom.errors import EncodingError
 
 Pairing = Literal["interleaved", "halves"]

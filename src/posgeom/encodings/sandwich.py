@@ -10,7 +10,8 @@ from posgeom.encodings.bias import kernel_of_drop
 from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
 from posgeom.encodings.checks import check_base, check_heads, check_size, of_head
 from posgeom.encodings.documentation import documented
-from posgeom.encodings.warps import Warp, at_warped_lags, takes_warp
+from posgeom.encodings.warping import at_warped_lags, takes_warp
+from posgeom.encodings.warps import Warp
 from posgeom.errors import EncodingError
 
 

@@ -9,7 +9,8 @@ from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
 from posgeom.encodings.checks import as_parameters, of_head
 from posgeom.encodings.documentation import documented
 from posgeom.encodings.tables import Table, read_table
-from posgeom.encodings.warps import Warp, at_warped_lags, takes_warp
+from posgeom.encodings.warping import at_warped_lags, takes_warp
+from posgeom.encodings.warps import Warp
 from posgeom.errors import EncodingError
 
 _MAX_BUCKETS = 1 << 12

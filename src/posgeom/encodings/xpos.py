@@ -12,7 +12,8 @@ from posgeom.encodings.checks import check_positive
 from posgeom.encodings.documentation import documented
 from posgeom.encodings.rope import rotation_for
 from posgeom.encodings.rotation import Pairing
-from posgeom.encodings.warps import Warp, at_warped_positions, takes_warp
+from posgeom.encodings.warping import at_warped_positions, takes_warp
+from posgeom.encodings.warps import Warp
 from posgeom.errors import EncodingError
 
 

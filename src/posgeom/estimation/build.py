@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import GeometryError, check_type
+from posgeom.estimation.choices import Depth, check_choices, chosen_positions
 from posgeom.estimation.crossval import Split, balanced_splits, crossval_gram, squared_distances
-from posgeom.estimation.depth import Selection, looked_at, select_positions
+from posgeom.estimation.depth import Selection, looked_at
 from posgeom.estimation.distance_matrix import DistanceMatrix, check_matrix_fits
 from posgeom.estimation.distributions import position_distributions
-from posgeom.estimation.fold_products import FoldProducts, fold_groups_of, fold_products
+from posgeom.estimation.fold_products import FoldProducts, fold_products
 from posgeom.estimation.mds import MDS, Spectrum, classical_mds, spectrum_of
 from posgeom.estimation.metrics import Metric, metric_named
 from posgeom.options import EmptyPolicy, Estimator
@@ -23,8 +24,6 @@ from posgeom.policies import FULL_DEPTH_SPLITS
 from posgeom.progress import ProgressHook, silent
 from posgeom.seeds import make_rng
 from posgeom.tables import Table
-
-Depth = Literal["common", "full"]
 
 MAX_RANK_POSITIONS = 4096
 """Positions with data up to which the paper's rank, which takes in the masked ones too, is computed."""
@@ -295,45 +294,6 @@ def restricted(geometry: Geometry, positions: NDArray[np.int64]) -> Geometry:
         rank=None,
         products=None if products is None else replace(products, row_of_position=products.row_of_position[rows]),
     )
-
-
-def chosen_positions(
-    counts: PositionCounts,
-    estimator: Estimator,
-    empty: EmptyPolicy,
-    min_depth: int | None,
-    within: tuple[int, int] | None = None,
-) -> tuple[tuple[tuple[int, ...], ...], NDArray[np.int64] | None, Selection]:
-    """Groups of folds and the least depth in one, neither for the plug-in estimator, and the positions that take part.
-
-    Shapes: the least depths (n_positions,).
-    """
-    groups, group_depth = fold_groups_of(counts, min_depth, within) if estimator == "crossval" else ((), None)
-    selection = select_positions(
-        counts.depth, min_depth=min_depth, empty=empty, group_depth=group_depth, bins=counts.bins, within=within
-    )
-    return groups, group_depth, selection
-
-
-def check_choices(
-    metric: Metric, estimator: Estimator | None, empty: EmptyPolicy, depth: Depth, n_splits: int
-) -> Estimator:
-    """The estimator to use, once the choices are known to be such."""
-    for name, value, choices in (
-        ("estimator", estimator, (None, "crossval", "plugin")),
-        ("empty", empty, ("mask", "uniform")),
-        ("depth", depth, ("common", "full")),
-    ):
-        if value not in choices:
-            raise GeometryError(f"{name} {value!r}: expected one of {', '.join(c for c in choices if c)}")
-    if n_splits < 1:
-        raise GeometryError(f"{n_splits} splits: expected at least 1")
-    if estimator == "crossval" and metric.crossval_scale is None:
-        raise GeometryError(
-            f"metric {metric.name} has no cross-validated estimator: use --estimator plugin (biased upwards by "
-            "sampling noise) or --metric hellinger"
-        )
-    return estimator or ("plugin" if metric.crossval_scale is None else "crossval")
 
 
 def _plugin(counts: PositionCounts, metric: Metric, selection: Selection) -> tuple[DistanceMatrix, int | None]:

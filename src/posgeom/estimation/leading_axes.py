@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import GeometryError, check_type
-from posgeom.estimation.build import Depth, check_choices, chosen_positions
+from posgeom.estimation.choices import Depth, check_choices, chosen_positions
 from posgeom.estimation.depth import Selection
 from posgeom.estimation.distance_matrix import physical_memory
 from posgeom.estimation.distributions import position_distributions
