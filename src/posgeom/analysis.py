@@ -6,8 +6,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeGuard, Unpack, cast
 
-from numpy.typing import NDArray
-
 from posgeom.arrays import is_array
 from posgeom.counts.bins import make_bins
 from posgeom.counts.context_length import LONGEST
@@ -42,8 +40,6 @@ from posgeom.options import (
 from posgeom.progress import ProgressHook, silent
 from posgeom.results import Analysis
 from posgeom.tokenize.tokenizer_files import TokenizerSpec
-
-EncodingLike = str | Encoding | NDArray[Any] | Callable[..., Any]
 
 DEFAULT_ENCODINGS = (
     "sinusoidal",

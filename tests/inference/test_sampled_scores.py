@@ -97,7 +97,7 @@ def test_refusals() -> None:
 def test_triples_are_uniform() -> None:
     """Each of the triples of five positions is drawn equally often: chi-squared, at one false alarm in 10,000."""
     axes = leading_axes(counts_of(m=5, empty=False), 2)
-    drawn = module._Drawn(axes, 20_000, 0)
+    drawn = module._Sample(axes, 20_000, 0)
     near, far = drawn.second[20_000:].reshape(2, -1)
     codes, counts = np.unique(drawn.first[20_000:][: drawn.n_triples] * 25 + near * 5 + far, return_counts=True)
     m = axes.positions.size

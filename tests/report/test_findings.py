@@ -80,7 +80,7 @@ def test_a_random_table_is_a_reference_and_what_is_not_told_apart_is_said() -> N
     assert says.startswith(
         "The standard encoding says more about this corpus than a random table: sinusoidal = rope has"
     )
-    assert "0.100 (95% interval 0.050 to 0.150, simultaneous over 1 differences) (1,200 documents)" in says
+    assert "0.100 (95% interval 0.050 to 0.150, simultaneous over 1 difference) (1,200 documents)" in says
     assert "random" not in leads
     tie = encoding_findings(two(-0.1, 0.3))[0]
     assert tie.startswith(

@@ -125,9 +125,9 @@ def _scores(
     """Scores of encodings, and what is known of the corpus beside them; nothing without encodings."""
     if not encodings:
         return {"encodings": []}
-    corpus, *found = sampled_scores(encodings, axes, n_pairs=n_pairs, seed=seed, progress=progress)
+    corpus, *scored = sampled_scores(encodings, axes, n_pairs=n_pairs, seed=seed, progress=progress)
     rows = []
-    for encoding, one in zip(encodings, found, strict=True):
+    for encoding, one in zip(encodings, scored, strict=True):
         progress(f"alignment of {encoding.name}", 0, None)
         aligned = large_alignment(encoding, axes)
         rows.append(
@@ -217,9 +217,9 @@ def _print(document: dict[str, Any]) -> None:
             _with_error(**document["violation_rate"]),
         ]
         print_table(Table("Scores", names, [*scored, corpus]), console)
-        drawn = "all" if document["all_pairs"] else f"{document['n_pairs']:,} drawn"
+        which = "all" if document["all_pairs"] else f"{document['n_pairs']:,} drawn"
         print_paragraph(
-            f"Alignment is with all of the geometry. Stress, correlations and violations: over {drawn} pairs, and "
+            f"Alignment is with all of the geometry. Stress, correlations and violations: over {which} pairs, and "
             f"{document['n_triples']:,} triples. ±: standard errors of drawing, where anything was drawn; they say "
             "nothing of the sampling of documents.",
             console,

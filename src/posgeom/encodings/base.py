@@ -126,6 +126,16 @@ class Encoding(ABC):
         return chosen
 
 
+def check_magnitudes(encoding: Encoding, distances: NDArray[np.float64]) -> None:
+    """Refuse distances whose squares, and sums of squares, double precision does not hold."""
+    largest = float(distances.max(initial=0))
+    if not np.isfinite(distances).all() or (largest and not SMALLEST <= largest <= LARGEST):
+        raise EncodingError(
+            f"encoding {encoding.name} has distances of {largest:g}: expected finite ones, from {SMALLEST:g} to "
+            f"{LARGEST:g}; rescale it"
+        )
+
+
 class PointEncoding(Encoding):
     """An encoding given by one vector per position.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.encodings.base import LARGEST, SMALLEST, Encoding
+from posgeom.encodings.base import Encoding, check_magnitudes
 from posgeom.errors import EncodingError, GeometryError
 from posgeom.estimation.crossval import squared_distances
 from posgeom.estimation.distance_matrix import clipped_roots, upper_pairs
@@ -95,16 +95,16 @@ def sampled_scores(
     """
     if n_pairs < 2 * N_GROUPS:
         raise GeometryError(f"n_pairs {n_pairs}: expected at least {2 * N_GROUPS}, for the error of drawing them")
-    drawn = _Exact(axes) if axes.positions.size <= MAX_EXACT else _Drawn(axes, n_pairs, seed)
-    found = []
+    pairs = _AllPairs(axes) if axes.positions.size <= MAX_EXACT else _Sample(axes, n_pairs, seed)
+    scored = []
     for done, encoding in enumerate([None, *encodings]):
         progress("scores", done, len(encodings) + 1)
-        found.append(drawn.scored(encoding))
+        scored.append(pairs.scored(encoding))
     progress("scores", len(encodings) + 1, len(encodings) + 1)
-    return tuple(found)
+    return tuple(scored)
 
 
-class _Exact:
+class _AllPairs:
     """All pairs of positions, and all triples."""
 
     def __init__(self, axes: LeadingAxes) -> None:
@@ -123,7 +123,7 @@ class _Exact:
         return SampledScores(_name(encoding), scores, pairs.size, counted.triples, is_exact=True)
 
 
-class _Drawn:
+class _Sample:
     """Pairs of positions, uniform among all, and triples (i, j, k) with j nearer to i than k, uniform among these."""
 
     def __init__(self, axes: LeadingAxes, n_pairs: int, seed: int) -> None:
@@ -154,11 +154,11 @@ class _Drawn:
             chosen = np.isin(np.arange(pairs.size) % N_GROUPS, groups)
             return _of_pairs(pairs[chosen], target[chosen])
 
-        found = {}
+        scores = {}
         if encoding is not None:
-            found = dict(zip(FIELDS, (one.estimate for one in jackknife(scores_of, N_GROUPS)), strict=True))
-        found["violation_rate"] = jackknife(rate, N_GROUPS)[0].estimate
-        return SampledScores(_name(encoding), found, self.n_pairs, self.n_triples, is_exact=False)
+            scores = dict(zip(FIELDS, (one.estimate for one in jackknife(scores_of, N_GROUPS)), strict=True))
+        scores["violation_rate"] = jackknife(rate, N_GROUPS)[0].estimate
+        return SampledScores(_name(encoding), scores, self.n_pairs, self.n_triples, is_exact=False)
 
 
 def _different(rng: np.random.Generator, m: int, n: int) -> tuple[Places, Places]:
@@ -198,12 +198,7 @@ def distances_at(encoding: Encoding, positions: Places, first: Places, second: P
             values = np.concatenate(
                 [np.linalg.norm(points[first[part]] - points[second[part]], axis=1) for part in _parts(first.size)]
             )
-    largest = float(values.max(initial=0))
-    if not np.isfinite(values).all() or (largest and not SMALLEST <= largest <= LARGEST):
-        raise EncodingError(
-            f"encoding {encoding.name} has distances of {largest:g}: expected finite ones, from {SMALLEST:g} to "
-            f"{LARGEST:g}; rescale it"
-        )
+    check_magnitudes(encoding, values)
     return np.asarray(values)
 
 

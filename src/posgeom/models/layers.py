@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from posgeom.encodings.registry import build_encoding
 from posgeom.errors import CheckpointError, EncodingError
 from posgeom.estimation.build import Geometry
+from posgeom.frames import Framed
 from posgeom.inference.alignment import targets_of, why_undefined
 from posgeom.messages import printable, shown
 from posgeom.models.encoding import model_encoding
@@ -48,7 +49,7 @@ class LayerRow:
 
 
 @dataclass(frozen=True, eq=False)
-class LayerAnalysis:
+class LayerAnalysis(Framed):
     """A model's layers against a geometry.
 
     Attributes

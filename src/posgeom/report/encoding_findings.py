@@ -101,7 +101,6 @@ def _difference(gap: Document, scores: Document) -> str:
     if gap["low"] is None:
         return f"{gap['value']:.3f} (no interval)"
     ranked = scores["ranking"]
-    return (
-        f"{gap['value']:.3f} ({ranked['level']:.0%} interval {gap['low']:.3f} to {gap['high']:.3f}, "
-        f"simultaneous over {len(ranked['differences'])} differences)"
-    )
+    n = len(ranked["differences"])
+    return f"{gap['value']:.3f} ({ranked['level']:.0%} interval {gap['low']:.3f} to {gap['high']:.3f}, "
+        f"simultaneous over {n} difference{'s' * (n != 1)})"

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posgeom.encodings.base import LARGEST, SMALLEST, Encoding
+from posgeom.encodings.base import Encoding, check_magnitudes
 from posgeom.encodings.given import as_encoding
-from posgeom.errors import EncodingError
 from posgeom.estimation.build import Geometry
 from posgeom.estimation.distance_matrix import DistanceMatrix
 
@@ -81,10 +80,5 @@ def paired_distances(
     target = geometry.distances if isinstance(geometry, Geometry) else geometry
     scheme = as_encoding(encoding)
     distances = scheme.distances(target.positions)
-    largest = float(distances.max(initial=0))
-    if not np.isfinite(distances).all() or (largest and not SMALLEST <= largest <= LARGEST):
-        raise EncodingError(
-            f"encoding {scheme.name} has distances of {largest:g}: expected finite ones, from {SMALLEST:g} to "
-            f"{LARGEST:g}; rescale it"
-        )
+    check_magnitudes(scheme, distances)
     return distances, target
