@@ -102,5 +102,7 @@ def _difference(gap: Document, scores: Document) -> str:
         return f"{gap['value']:.3f} (no interval)"
     ranked = scores["ranking"]
     n = len(ranked["differences"])
-    return f"{gap['value']:.3f} ({ranked['level']:.0%} interval {gap['low']:.3f} to {gap['high']:.3f}, "
+    return (
+        f"{gap['value']:.3f} ({ranked['level']:.0%} interval {gap['low']:.3f} to {gap['high']:.3f}, "
         f"simultaneous over {n} difference{'s' * (n != 1)})"
+    )
