@@ -22,7 +22,7 @@ from posgeom.inference.large_alignment import large_alignment
 from posgeom.inference.sampled_scores import sampled_scores
 from posgeom.tokenize.tokenizers import TokenizerIdentity
 
-VOCAB, N_AXES, ROUNDS = 30_522, 64, 3
+VOCAB, N_AXES, ROUNDS, STEPS = 30_522, 64, 3, 512
 
 
 def drifting_counts(n: int, tokens_a_row: int, n_folds: int = 10, seed: int = 0) -> PositionCounts:
@@ -31,20 +31,23 @@ def drifting_counts(n: int, tokens_a_row: int, n_folds: int = 10, seed: int = 0)
     zipf = 1 / (np.arange(VOCAB) + 2.7)
     phase, cycles = rng.random(VOCAB), rng.integers(1, 40, VOCAB)
     size = 2 * tokens_a_row // n_folds  # tokens come twice, so that about `tokens_a_row` entries are left of a row
-    parts = []
-    for i in range(n):
-        share = zipf * (1 + 0.8 * np.sin(2 * np.pi * (cycles * i / n + phase)))
-        token = np.searchsorted(np.cumsum(share), rng.random(n_folds * size) * share.sum())
-        fold = np.repeat(np.arange(n_folds), size)
-        keys, count = np.unique(fold * VOCAB + np.minimum(token, VOCAB - 1), return_counts=True)
-        parts.append((keys // VOCAB, np.full(keys.size, i), keys % VOCAB, count))
-    fold, position, token, count = (np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True))
-    order = np.argsort(fold, kind="stable")
+    step = -(-n // STEPS)  # positions of one step share their distribution
+    parts: list[list[NDArray[np.int64]]] = []
+    for fold in range(n_folds):
+        for start in range(0, n, step):
+            positions = np.arange(start, min(start + step, n))
+            share = np.cumsum(zipf * (1 + 0.8 * np.sin(2 * np.pi * (cycles * start / n + phase))))
+            token = np.searchsorted(share, rng.random(positions.size * size) * share[-1])
+            keys, count = np.unique(
+                np.repeat(positions, size) * VOCAB + np.minimum(token, VOCAB - 1), return_counts=True
+            )
+            parts.append([np.full(keys.size, fold), keys // VOCAB, keys % VOCAB, count])
+    fold, position, token, count = (np.concatenate([part.pop(0) for part in parts]) for _ in range(4))
     return PositionCounts(
-        fold=fold[order],
-        position=position[order],
-        token=token[order],
-        count=count[order],
+        fold=fold,
+        position=position,
+        token=token,
+        count=count,
         n_positions=n,
         tokenizer=TokenizerIdentity("tokenizers", "drifting", None, VOCAB, 0),
         documents=np.full(n_folds, size),

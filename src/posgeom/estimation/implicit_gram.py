@@ -17,8 +17,13 @@ from numpy.typing import NDArray
 from posgeom.counts.token_counts import sum_in_pairs
 from posgeom.estimation.fold_products import FoldProducts
 from posgeom.estimation.gram import cross_gram
+from posgeom.estimation.lag_sums import lag_sums
+from posgeom.estimation.sparse_rows import row_sums
+from posgeom.threads import thread_map
 
-_FFT_NUMBERS, _PAIRS_AT_ONCE = 1 << 22, 1 << 12
+COLUMNS = 8
+"""Columns that are multiplied at once: products of all folds with them are held, and a row of them is a cache line."""
+_PAIRS_AT_ONCE = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,43 +101,54 @@ class ImplicitGram:
 
     def squared_at(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
         """Squared distances between places, the sum of c |x_i - x_j|^2 over the factors; shapes (p,), (p,) and (p,)."""
-        out = np.zeros(first.size)
         rows = self.row_of_position
-        for start in range(0, first.size, _PAIRS_AT_ONCE):
-            part = slice(start, start + _PAIRS_AT_ONCE)
-            for c, x in self.factors:
-                gap = x[rows[first[part]]] - x[rows[second[part]]]
-                out[part] += c * np.asarray(gap.power(2).sum(axis=1)).ravel()
-        return out
+
+        def of_part(part: slice) -> NDArray[np.float64]:
+            gaps = ((c, x[rows[first[part]]] - x[rows[second[part]]]) for c, x in self.factors)
+            return np.asarray(sum(c * row_sums(gap.power(2)) for c, gap in gaps))
+
+        parts = [slice(start, start + _PAIRS_AT_ONCE) for start in range(0, first.size, _PAIRS_AT_ONCE)]
+        return np.concatenate([np.zeros(0), *thread_map(of_part, parts)])
 
     def inner_product(self, points: NDArray[np.float64]) -> float:
-        """<P P^T, B> of coordinates, shape (m, d)."""
-        return float(sum((part * self.apply(part)).sum() for part in column_blocks(points)))
+        """<P P^T, B> of coordinates, shape (m, d): a sum of c |X^T W^T J P|^2."""
+        return sum(thread_map(self._squares, column_blocks(points)))
+
+    def _squares(self, vectors: NDArray[np.float64]) -> float:
+        """Sum of z^T B z over columns z."""
+        gathered = self.gathered(vectors)
+        if self.products is None:
+            return sum(c * float(((x.T @ gathered) ** 2).sum()) for c, x in self.factors)
+        by_token = [part.T @ gathered for part in self.products.roots]
+        own = sum(float((part**2).sum()) for part in by_token)
+        return self.factors[0][0] * (float((np.sum(by_token, axis=0) ** 2).sum()) - own)
 
     def lag_sums(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Sums of B over the pairs of positions of each lag, in both orders, shape (span + 1,).
-
-        The autocorrelation along the sequence of each column of J W X, from its power spectrum.
-        """
-        places, span = positions - positions[0], int(positions[-1] - positions[0])
-        length = scipy.fft.next_fast_len(2 * span + 1, real=True)
-        power = np.zeros(length // 2 + 1)
-        width = max(1, _FFT_NUMBERS // length)
+        """Sums of B over the pairs of positions of each lag, in both orders, shape (span + 1,)."""
+        places = positions - positions[0]
+        sums, means = np.zeros(int(places[-1]) + 1), np.zeros(self.m)
         for c, x in self.factors:
-            by_token = (self.spread @ x).tocsc()
-            filled = np.flatnonzero(np.diff(by_token.indptr))
-            for start in range(0, filled.size, width):
-                columns = by_token[:, filled[start : start + width]].toarray().T
-                signal = np.zeros((len(columns), span + 1))
-                signal[:, places] = columns - columns.mean(axis=1, keepdims=True)
-                transformed = scipy.fft.rfft(signal, length)
-                power += c * (transformed.real**2 + transformed.imag**2).sum(axis=0)
-        sums = np.asarray(scipy.fft.irfft(power, length)[: span + 1])
-        sums[1:] *= 2
-        return sums
+            rows = self.spread @ x
+            sums += c * lag_sums(rows, places)
+            means += c * (rows @ (rows.sum(axis=0) / self.m))
+        # Centring takes from each pair the means of its two rows, and gives the mean of all back.
+        occupied, by_place = np.zeros(sums.size), np.zeros(sums.size)
+        occupied[places], by_place[places] = 1, means
+        pairs = pairs_by_lag(occupied)
+        both = scipy.signal.correlate(by_place, occupied, "full", "fft")
+        both = both[sums.size - 1 :] + both[sums.size - 1 :: -1]
+        both[1:] *= 2
+        return sums - both + means.mean() * pairs
 
 
-def column_blocks(matrix: NDArray[np.float64], width: int = 32) -> Iterator[NDArray[np.float64]]:
+def pairs_by_lag(occupied: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ordered pairs of occupied places (1, others 0) of each lag, from lag 0; shapes (span + 1,)."""
+    pairs = np.rint(scipy.signal.correlate(occupied, occupied, "full", "fft")[occupied.size - 1 :])
+    pairs[1:] *= 2
+    return np.asarray(pairs)
+
+
+def column_blocks(matrix: NDArray[np.float64], width: int = COLUMNS) -> Iterator[NDArray[np.float64]]:
     """A matrix in blocks of columns, so that what is made of each stays small."""
     for start in range(0, matrix.shape[1], width):
         yield np.ascontiguousarray(matrix[:, start : start + width])

@@ -17,7 +17,7 @@ from posgeom.estimation.depth import Selection
 from posgeom.estimation.distance_matrix import physical_memory
 from posgeom.estimation.distributions import position_distributions
 from posgeom.estimation.fold_products import fold_products
-from posgeom.estimation.implicit_gram import ImplicitGram, column_blocks
+from posgeom.estimation.implicit_gram import COLUMNS, ImplicitGram, column_blocks
 from posgeom.estimation.mds import fix_signs
 from posgeom.estimation.metrics import metric_named
 from posgeom.options import EmptyPolicy, Estimator
@@ -29,8 +29,6 @@ Method = Literal["dense", "lanczos"]
 _DENSE_UP_TO = 1024
 _TOLERANCE = 1e-9
 """Residual of an axis, as a share of its eigenvalue, at which it is accepted."""
-_WIDTH = 8
-"""Columns that are multiplied at once: products of all folds with them are held, and a row of them is a cache line."""
 _BYTES_PER_ENTRY = 72
 """Of a stored count: itself, in the matrix of its fold, in the roots of its group and of the sum, and to add them."""
 
@@ -173,7 +171,7 @@ def leading_axes(
         gram = ImplicitGram.of_folds(products)
     progress("leading axes", 0, None)
     eigenvalues, axes = (_dense if method == "dense" else _lanczos)(gram, n_axes, seed)
-    applied = np.hstack([gram.apply(part) for part in column_blocks(axes, _WIDTH)])
+    applied = np.hstack([gram.apply(part) for part in column_blocks(axes)])
     residuals = np.linalg.norm(applied - axes * eigenvalues, axis=0)
     # Centring subtracts products of rows, which are no larger than the scale.
     size = max(abs(float(eigenvalues[0])), chosen.crossval_scale)
@@ -203,7 +201,7 @@ def _check_memory(counts: PositionCounts, m: int, n_axes: int, method: Method, m
     needed = (
         counts.count.size * _BYTES_PER_ENTRY
         + 8 * m * vectors
-        + 8 * _WIDTH * counts.n_folds * counts.distinct_tokens.size
+        + 8 * COLUMNS * counts.n_folds * counts.distinct_tokens.size
     )
     available = physical_memory() if memory is None else memory
     if needed > available:

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from posgeom.encodings.base import LARGEST, SMALLEST, Encoding
 from posgeom.errors import EncodingError
-from posgeom.estimation.implicit_gram import ImplicitGram, column_blocks
+from posgeom.estimation.implicit_gram import ImplicitGram, column_blocks, pairs_by_lag
 from posgeom.estimation.leading_axes import LeadingAxes
 from posgeom.inference.alignment import Norm
 from posgeom.policies import ENOUGH_FOLDS
 from posgeom.scores.alignment import alignment_of
 from posgeom.seeds import make_rng
+from posgeom.threads import thread_map
 
 MAX_EXACT = 2048
 """Positions up to which |B|^2 is summed over all pairs; beyond, its part outside the leading axes is sampled."""
@@ -90,8 +91,7 @@ def _of_lags(encoding: Encoding, by_lag: NDArray[np.float64], axes: LeadingAxes)
     m = positions.size
     occupied = np.zeros(sums.size)
     occupied[positions - positions[0]] = 1
-    pairs = np.rint(scipy.signal.correlate(occupied, occupied, "full", "fft")[sums.size - 1 :])
-    pairs[1:] *= 2
+    pairs = pairs_by_lag(occupied)
     squared = squared - float(squared @ pairs) / m**2  # a constant is nothing to B_P, and its digits would be lost
     both = np.concatenate([squared[:0:-1], squared])
     row_sums = scipy.signal.fftconvolve(occupied, both, "full")[sums.size - 1 : 2 * sums.size - 1]
@@ -127,9 +127,9 @@ def _column_norms(gram: ImplicitGram, vectors: NDArray[np.float64]) -> NDArray[n
     products = gram.products
     if products is None:
         return np.asarray((gram.apply(vectors) ** 2).sum(axis=0))
-    norm, everything, out = Norm(products), range(products.n), []
-    width = max(1, _BLOCK_NUMBERS // (len(products.pairs) * gram.m))
-    for columns in column_blocks(vectors, width):
+    norm, everything = Norm(products), range(products.n)
+
+    def of_columns(columns: NDArray[np.float64]) -> list[float]:
         gathered = gram.gathered(columns)
         by_token = [roots.T @ gathered for roots in products.roots]
         images = np.stack(
@@ -139,7 +139,8 @@ def _column_norms(gram: ImplicitGram, vectors: NDArray[np.float64]) -> NDArray[n
             ]
         )
         images *= products.scale / 2
-        for column in range(columns.shape[1]):
-            one = images[:, :, column]
-            out.append(norm.mean_of_disjoint(one @ one.T, everything))
-    return np.array(out)
+        each = (images[:, :, column] for column in range(columns.shape[1]))
+        return [norm.mean_of_disjoint(one @ one.T, everything) for one in each]
+
+    width = max(1, _BLOCK_NUMBERS // (len(products.pairs) * gram.m))
+    return np.array([value for part in thread_map(of_columns, column_blocks(vectors, width)) for value in part])
