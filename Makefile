@@ -10,7 +10,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check
 XDIST := -n auto
 # Where tests that need torch stand; tests/laws/test_markers.py holds that none stands elsewhere.
 MODEL_TESTS := tests/models tests/training tests/theory tests/cli/test_theory_models.py tests/cli/test_train.py \
-    tests/encodings/test_warps.py
+    tests/encodings/test_warps.py tests/estimation/test_devices.py
 QUICK := -m "not (slow or browser or cluster or models)"
 unit-quick unit coverage test-lowest: export OPENBLAS_NUM_THREADS = 1
 

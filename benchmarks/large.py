@@ -33,7 +33,7 @@ def drifting_counts(n: int, tokens_a_row: int, n_folds: int = 10, seed: int = 0)
     size = 2 * tokens_a_row // n_folds  # tokens come twice, so that about `tokens_a_row` entries are left of a row
     step = -(-n // STEPS)  # positions of one step share their distribution
     parts: list[list[NDArray[np.int64]]] = []
-    for fold in range(n_folds):
+    for group in range(n_folds):
         for start in range(0, n, step):
             positions = np.arange(start, min(start + step, n))
             share = np.cumsum(zipf * (1 + 0.8 * np.sin(2 * np.pi * (cycles * start / n + phase))))
@@ -41,7 +41,7 @@ def drifting_counts(n: int, tokens_a_row: int, n_folds: int = 10, seed: int = 0)
             keys, count = np.unique(
                 np.repeat(positions, size) * VOCAB + np.minimum(token, VOCAB - 1), return_counts=True
             )
-            parts.append([np.full(keys.size, fold), keys // VOCAB, keys % VOCAB, count])
+            parts.append([np.full(keys.size, group), keys // VOCAB, keys % VOCAB, count])
     fold, position, token, count = (np.concatenate([part.pop(0) for part in parts]) for _ in range(4))
     return PositionCounts(
         fold=fold,

@@ -177,10 +177,11 @@ def axes_by(
     *,
     seed: int,
     memory: int | None = None,
+    device: str | None = None,
     progress: ProgressHook = silent,
 ) -> LeadingAxes:
     """The leading axes of counts, by a convention and what was chosen beside it."""
-    return leading_axes(counts, n_axes, seed=seed, memory=memory, progress=progress, **_policy(options))
+    return leading_axes(counts, n_axes, seed=seed, memory=memory, device=device, progress=progress, **_policy(options))
 
 
 def _policy(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -76,6 +76,16 @@ def command(
             "--memory", metavar="GB", help="What may be used; more is refused. Default: all of it.", show_default=False
         ),
     ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            "--device",
+            metavar="NAME",
+            help="Where to multiply: cuda, cuda:1 or another device of PyTorch, or cpu. Default: a GPU where there are "
+            "one and torch.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -103,7 +113,7 @@ def command(
     with staged_file(output) if output is not None else nullcontext() as stage:
         with progress_bars(quiet=quiet, verbose=verbose) as progress:
             counted = counts_of(source, tokenizer, options, progress)
-            axes = axes_by(options, counted, n_axes, seed=seed, memory=limit, progress=progress)
+            axes = axes_by(options, counted, n_axes, seed=seed, memory=limit, device=device, progress=progress)
             document = _document(axes, counted)
             encodings = [
                 build_encoding(spec, n_positions=counted.n_positions, n_dims=width, seed=seed) for spec in specs
@@ -158,6 +168,7 @@ def _document(axes: LeadingAxes, counts: PositionCounts) -> dict[str, Any]:
         "common_depth": axes.depth,
         "n_folds": axes.n_folds,
         "method": axes.method,
+        "device": axes.gram.device.name,
         "trace": axes.total,
         "mean_squared_distance": axes.mean_squared,
         "axes": [
@@ -230,9 +241,10 @@ def _print(document: dict[str, Any]) -> None:
     print_paragraph(
         f"{document['estimator']} {document['metric']} of {document['positions_used']:,} of "
         f"{document['n_positions']:,} positions and {document['documents']:,} documents{folds}{depth}; method: "
-        f"{document['method']}; mean squared distance {document['mean_squared_distance']:.4g}. {len(document['axes'])} "
-        f"axes, at most {_SHOWN} of them shown. error bound: an eigenvalue of the matrix lies within so much. A "
-        "higher alignment is a more faithful geometry, not a better model.",
+        f"{document['method']}, on {document['device']}; mean squared distance "
+        f"{document['mean_squared_distance']:.4g}. {len(document['axes'])} axes, at most {_SHOWN} of them shown. error "
+        "bound: an eigenvalue of the matrix lies within so much. A higher alignment is a more faithful geometry, not a "
+        "better model.",
         console,
     )
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from posgeom.counts.token_counts import sum_in_pairs
+from posgeom.estimation.devices import HOST, Host
 from posgeom.estimation.fold_products import FoldProducts
 from posgeom.estimation.gram import cross_gram
 from posgeom.estimation.lag_sums import lag_sums
@@ -33,23 +35,26 @@ class ImplicitGram:
     Attributes
     ----------
     factors : tuple of (float, CSR array of shape (k, V))
-        The pairs c, X.
+        The pairs c, X; of the plug-in, one.
     row_of_position : ndarray of int, shape (m,)
     products : FoldProducts or None
         The folds that it is the mean of; None for the plug-in.
+    device : Host
+        Where it is multiplied.
     """
 
     factors: tuple[tuple[float, scipy.sparse.csr_array], ...]
     row_of_position: NDArray[np.int64]
     products: FoldProducts | None = None
+    device: Host = HOST
 
     @classmethod
-    def of_folds(cls, products: FoldProducts) -> ImplicitGram:
+    def of_folds(cls, products: FoldProducts, device: Host = HOST) -> ImplicitGram:
         """The cross-validated estimate."""
         weight = products.scale / (products.n * (products.n - 1))
         total = sum_in_pairs(products.roots)
         factors = ((weight, total), *((-weight, roots) for roots in products.roots))
-        return cls(factors, products.row_of_position, products)
+        return cls(factors, products.row_of_position, products, device)
 
     @property
     def m(self) -> int:
@@ -71,17 +76,26 @@ class ImplicitGram:
         full = self.spread @ rows
         return np.asarray(full - full.mean(axis=0))
 
+    @cached_property
+    def multiplied(self) -> list[Any]:
+        """The matrices whose products make B, on the device: those of the folds, or the one of the plug-in."""
+        matrices = [x for _, x in self.factors] if self.products is None else self.products.roots
+        return [self.device.rows(matrix) for matrix in matrices]
+
+    def by_token(self, vectors: NDArray[np.float64]) -> list[Any]:
+        """X^T W^T J z of columns z for each of these matrices, on the device; shapes (m, s) and (V, s)."""
+        gathered = self.device.send(self.gathered(vectors))
+        return [matrix.T @ gathered for matrix in self.multiplied]
+
     def apply(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         """B z of columns z; shapes (m, s) and (m, s)."""
-        gathered = self.gathered(vectors)
-        if self.products is None:
-            return self.scattered(sum(c * (x @ (x.T @ gathered)) for c, x in self.factors))
-        # S S^T - sum R_f R_f^T = sum R_f (S - R_f)^T, so that S itself is not multiplied.
-        roots = self.products.roots
-        by_token = [part.T @ gathered for part in roots]
-        total = np.sum(by_token, axis=0)
-        weight = self.factors[0][0]
-        return self.scattered(weight * sum(part @ (total - own) for part, own in zip(roots, by_token, strict=True)))
+        by_token = self.by_token(vectors)
+        if self.products is not None:
+            # S S^T - sum R_f R_f^T = sum R_f (S - R_f)^T, so that S itself is not multiplied.
+            total = sum(by_token[1:], by_token[0])
+            by_token = [total - own for own in by_token]
+        rows = sum(matrix @ part for matrix, part in zip(self.multiplied, by_token, strict=True))
+        return self.factors[0][0] * self.scattered(self.device.fetch(rows))
 
     def dense(self) -> NDArray[np.float64]:
         """B itself, shape (m, m)."""
@@ -116,12 +130,11 @@ class ImplicitGram:
 
     def _squares(self, vectors: NDArray[np.float64]) -> float:
         """Sum of z^T B z over columns z."""
-        gathered = self.gathered(vectors)
-        if self.products is None:
-            return sum(c * float(((x.T @ gathered) ** 2).sum()) for c, x in self.factors)
-        by_token = [part.T @ gathered for part in self.products.roots]
+        by_token = self.by_token(vectors)
         own = sum(float((part**2).sum()) for part in by_token)
-        return self.factors[0][0] * (float((np.sum(by_token, axis=0) ** 2).sum()) - own)
+        if self.products is not None:
+            own = float((sum(by_token[1:], by_token[0]) ** 2).sum()) - own
+        return self.factors[0][0] * own
 
     def lag_sums(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Sums of B over the pairs of positions of each lag, in both orders, shape (span + 1,)."""
@@ -138,7 +151,7 @@ class ImplicitGram:
         both = scipy.signal.correlate(by_place, occupied, "full", "fft")
         both = both[sums.size - 1 :] + both[sums.size - 1 :: -1]
         both[1:] *= 2
-        return sums - both + means.mean() * pairs
+        return np.asarray(sums - both + means.mean() * pairs)
 
 
 def pairs_by_lag(occupied: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import GeometryError, check_type
 from posgeom.estimation.choices import Depth, check_choices, chosen_positions
 from posgeom.estimation.depth import Selection
+from posgeom.estimation.devices import device_named
 from posgeom.estimation.distance_matrix import physical_memory
 from posgeom.estimation.distributions import position_distributions
 from posgeom.estimation.fold_products import fold_products
@@ -80,7 +81,7 @@ class LeadingAxes:
     def __repr__(self) -> str:
         return (
             f"<LeadingAxes: {self.eigenvalues.size} of {self.positions.size:,} positions, {self.metric}, "
-            f"{self.estimator}, {self.method}>"
+            f"{self.estimator}, {self.method}, on {self.gram.device.name}>"
         )
 
     @cached_property
@@ -107,6 +108,7 @@ def leading_axes(
     method: Method | None = None,
     seed: int = 0,
     memory: int | None = None,
+    device: str | None = None,
     progress: ProgressHook = silent,
 ) -> LeadingAxes:
     """The leading axes of the geometry that `geometry` estimates, for more positions than a matrix of pairs allows.
@@ -129,6 +131,9 @@ def leading_axes(
         Of the first vector of the iteration.
     memory : int, optional
         Bytes that may be used; by default what the machine has.
+    device : str, optional
+        Of PyTorch, as ``"cuda"``, or ``"cpu"`` for SciPy. By default a GPU where there are one, torch, and more
+        positions than the dense method takes. Numbers differ by round-off alone.
     progress : callable
         Called as ``progress(stage, done, total)``.
 
@@ -139,7 +144,8 @@ def leading_axes(
     Raises
     ------
     GeometryError
-        When the metric has no such factors, fewer than two positions can be used, or the memory does not suffice.
+        When the metric has no such factors, fewer than two positions can be used, the memory does not suffice, or the
+        device cannot be used.
     """
     check_type(counts, PositionCounts, "PositionCounts; count documents with count or count_texts", GeometryError)
     chosen = metric_named(metric)
@@ -157,18 +163,19 @@ def leading_axes(
     if method is None:
         method = "dense" if used.size <= _DENSE_UP_TO or 4 * n_axes > used.size else "lanczos"
     _check_memory(counts, used.size, n_axes, method, memory)
+    place = device_named(device, is_large=method == "lanczos")
     progress("square roots of counts", 0, None)
     common_depth = None
     if group_depth is None:
         distributions = position_distributions(counts, used)
         roots = distributions.rows.sqrt()
-        gram = ImplicitGram(((chosen.crossval_scale, roots),), distributions.row_of_position)
+        gram = ImplicitGram(((chosen.crossval_scale, roots),), distributions.row_of_position, device=place)
     else:
         occupied = counts.depth[used] > 0
         if depth == "common" and occupied.any():
             common_depth = int(group_depth[used[occupied]].min())
         products = fold_products(counts, used, groups, common_depth, scale=chosen.crossval_scale)
-        gram = ImplicitGram.of_folds(products)
+        gram = ImplicitGram.of_folds(products, place)
     progress("leading axes", 0, None)
     eigenvalues, axes = (_dense if method == "dense" else _lanczos)(gram, n_axes, seed)
     applied = np.hstack([gram.apply(part) for part in column_blocks(axes)])

@@ -130,11 +130,10 @@ def _column_norms(gram: ImplicitGram, vectors: NDArray[np.float64]) -> NDArray[n
     norm, everything = Norm(products), range(products.n)
 
     def of_columns(columns: NDArray[np.float64]) -> list[float]:
-        gathered = gram.gathered(columns)
-        by_token = [roots.T @ gathered for roots in products.roots]
+        by_token, roots = gram.by_token(columns), gram.multiplied
         images = np.stack(
             [
-                gram.scattered(products.roots[f] @ by_token[g] + products.roots[g] @ by_token[f])
+                gram.scattered(gram.device.fetch(roots[f] @ by_token[g] + roots[g] @ by_token[f]))
                 for f, g in products.pairs
             ]
         )
