@@ -8,7 +8,7 @@ of a token, topics, copies of one source), and the observed geometry is one of i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -33,7 +33,8 @@ HYPOTHESIS = (
 _MAX_AXES, _MAX_TESTED = 64, 512
 """Axes tested, and positions: where there are more of these, means over neighbours are, which the hypothesis holds for
 too."""
-_PATTERN_BYTES = 1 << 27
+_AT_ONCE = 8
+"""Patterns whose matrices are made by one product, in memory that is used again."""
 _RELATIVE = 1e-9
 
 
@@ -176,11 +177,16 @@ def _share_reaching(
     undecided = weights[norms >= threshold**2]
 
     def reaching(part: NDArray[np.float64]) -> int:
-        shifted = -(part @ flat).reshape(len(part), k, k)
-        shifted[:, np.arange(k), np.arange(k)] += threshold
-        return sum(not _is_positive_definite(one) for one in shifted)
+        room, reached = np.empty((min(_AT_ONCE, len(part)), k * k)), 0
+        for start in range(0, len(part), _AT_ONCE):
+            some = part[start : start + _AT_ONCE]
+            shifted = np.matmul(-some, flat, out=room[: len(some)])
+            shifted[:, :: k + 1] += threshold
+            reached += sum(not _is_positive_definite(one.reshape(k, k).T) for one in shifted)
+        return reached
 
-    parts = list(_in_parts(undecided, 8 * k * k))
+    step = max(1, -(-len(undecided) // 8))
+    parts = [undecided[start : start + step] for start in range(0, len(undecided), step)]
     return (1 + sum(thread_map(reaching, parts))) / len(signs)
 
 
@@ -192,18 +198,9 @@ def _within(products: FoldProducts, basis: NDArray[np.float64]) -> NDArray[np.fl
     return out
 
 
-def _in_parts(weights: NDArray[np.float64], bytes_of_one: int) -> Iterator[NDArray[np.float64]]:
-    step = max(1, min(_PATTERN_BYTES // bytes_of_one, -(-len(weights) // 8)))
-    for start in range(0, len(weights), step):
-        yield weights[start : start + step]
-
-
 def _is_positive_definite(matrix: NDArray[np.float64]) -> bool:
-    try:
-        np.linalg.cholesky(matrix)
-    except np.linalg.LinAlgError:
-        return False
-    return True
+    """Whether a symmetric matrix in Fortran's order, which is overwritten, has a Cholesky factor."""
+    return bool(scipy.linalg.lapack.dpotrf(matrix, clean=False, overwrite_a=True)[1] == 0)
 
 
 def _signal_share(products: FoldProducts, rank: int, seed: int) -> float | None:
