@@ -1,13 +1,16 @@
 """Leading axes of many positions, from sparse counts: ``python -m benchmarks.large [N ...]``.
 
 At n = 4,096 in turn with the usual ways, scikit-learn's ClassicalMDS and scikit-bio's pcoa (both its methods) on the
-distances of the same counts, where those are installed. For each N named, time and peak memory of a run of its own.
+distances of the same counts, where those are installed. For each N named, time and peak memory of a process of its own,
+and with ``--chart FILE`` how they grow, on logarithmic axes.
 """
 
+import argparse
 import resource
-import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from statistics import median
 
 import numpy as np
@@ -109,20 +112,21 @@ def race(n: int = 4096, tokens_a_row: int = 1200) -> None:
         print(line)
 
 
-def run(n: int, tokens_a_row: int = 800) -> None:
+def run(n: int, tokens_a_row: int = 800) -> dict[str, float]:
     """Time and peak memory of one run."""
     counts = drifting_counts(n, tokens_a_row)
-    before, began = time.process_time(), time.perf_counter()
-    axes = leading_axes(counts, N_AXES)
-    solved = time.process_time()
+    cpu, began = time.process_time(), time.perf_counter()
+    axes = leading_axes(counts, N_AXES, device="cpu")
+    solved, solved_at = time.process_time(), time.perf_counter()
     encodings = [build_encoding(spec, n_positions=n, n_dims=768) for spec in DEFAULT_ENCODINGS if spec != "mds"]
     scores = sampled_scores(encodings, axes)
     aligned = [large_alignment(encoding, axes).value for encoding in encodings]
-    scored, peak = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    scored, scored_at = time.process_time(), time.perf_counter()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(
-        f"n = {n:,}, {counts.count.size:,} counts: {axes!r}, {solved - before:.0f} CPU seconds, all scores of "
-        f"{len(encodings)} encodings {scored - solved:.0f} more, {time.perf_counter() - began:.0f} seconds in all, "
-        f"peak {peak:.1f} GiB, largest error bound {axes.error_bounds.max() / axes.eigenvalues[0]:.1e} of the first",
+        f"n = {n:,}, {counts.count.size:,} counts: {axes!r} in {solved_at - began:.0f} s (CPU {solved - cpu:.0f}), all "
+        f"scores of {len(encodings)} encodings in {scored_at - solved_at:.0f} s (CPU {scored - solved:.0f}), peak "
+        f"{peak:.1f} GiB, largest error bound {axes.error_bounds.max() / axes.eigenvalues[0]:.1e} of the first",
         flush=True,
     )
     for one, alignment in zip(scores[1:], aligned, strict=True):
@@ -132,14 +136,42 @@ def run(n: int, tokens_a_row: int = 800) -> None:
             f"± {stress.standard_error or 0:.4f}",
             flush=True,
         )
+    seconds = {"axes, CPU seconds": solved - cpu, "scores of 7 encodings, CPU seconds": scored - solved}
+    return {"n": n} | seconds | {"peak memory, GiB": peak}
+
+
+def chart(runs: list[dict[str, float]], target: str) -> None:
+    """How time and memory grow, a line each, with what grows as n does beside them."""
+    import altair as alt
+
+    rows = [{"n": one["n"], "what": what, "value": value} for one in runs for what, value in one.items() if what != "n"]
+    first = runs[0]
+    rows += [
+        {"n": one["n"], "what": "grows as n", "value": first["axes, CPU seconds"] * one["n"] / first["n"]}
+        for one in runs
+    ]
+    alt.Chart({"values": rows}).mark_line(point=True).encode(
+        alt.X("n:Q", scale=alt.Scale(type="log", base=2, nice=False), title="positions n", axis=alt.Axis(format=",")),
+        alt.Y("value:Q", scale=alt.Scale(type="log"), title=None),
+        alt.Color("what:N", title=None, sort=None),
+        alt.StrokeDash("what:N", title=None, sort=None),
+    ).properties(width=480, height=300).save(target)
 
 
 def main() -> None:
     """The race, or the runs that were named."""
-    if len(sys.argv) == 1:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("n", type=int, nargs="*")
+    parser.add_argument("--chart")
+    chosen = parser.parse_args()
+    if not chosen.n:
         race()
-    for n in sys.argv[1:]:
-        run(int(n))
+    runs = []
+    for n in chosen.n:  # one after the other, each in a process of its own: peak memory is that of a process
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+            runs.append(pool.submit(run, n).result())
+    if chosen.chart:
+        chart(runs, chosen.chart)
 
 
 if __name__ == "__main__":
