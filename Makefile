@@ -14,10 +14,15 @@ MODEL_TESTS := tests/models tests/training tests/theory tests/cli/test_theory_mo
 QUICK := -m "not (slow or browser or cluster or models)"
 unit-quick unit coverage test-lowest: export OPENBLAS_NUM_THREADS = 1
 
-.PHONY: demo check test lint types unit-quick unit coverage test-models test-lowest package benchmark pictures claims clean
+.PHONY: demo docs check test lint types unit-quick unit coverage test-models test-lowest package benchmark pictures claims clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/posgeom demo --out demo
+
+# The documentation as a site, strictly: a warning is an error.
+docs: $(VENV)/.installed-dev
+	$(VENV)/bin/sphinx-build -W --keep-going -q docs site
+	@echo site/index.html
 
 check: lint types unit-quick
 
@@ -86,6 +91,7 @@ pictures: $(VENV)/.installed-dev
 	$(VENV)/bin/posgeom demo --out demo --quiet
 	$(VENV)/bin/posgeom plot map demo/source-lines -o docs/images/map.svg
 	$(VENV)/bin/posgeom plot scorecard demo/source-lines -o docs/images/scorecard.svg
+	$(VENV)/bin/python docs/pictures.py
 	$(VENV)/bin/posgeom calibrate --replications 200 --seed 1 --out demo/calibration
 	cp demo/calibration/calibration.json docs/calibration.json
 	POSGEOM_WRITE_DOCS=1 $(VENV)/bin/pytest -q tests/simulation -k table_of_the_stored_study
