@@ -16,6 +16,7 @@ napoleon_google_docstring = False
 napoleon_use_ivar = True
 autodoc_typehints = "none"  # the docstrings have them, in words
 autodoc_member_order = "bysource"
+default_role = "py:obj"
 html_theme = "furo"
 html_math_renderer = "mathml"
 html_copy_source = html_show_sourcelink = False

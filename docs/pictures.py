@@ -1,4 +1,4 @@
-"""The pictures of README and concepts that no single run has, from the docstrings of the standard library: ``make pictures``."""
+"""The pictures of README and concepts, from the docstrings of the standard library: ``make pictures``."""
 
 from pathlib import Path
 
@@ -42,9 +42,11 @@ def noise() -> alt.Chart:
         alt.Chart({"values": rows})
         .mark_line(point=True)
         .encode(
-            alt.X("documents:Q", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(values=[500, 1000, 2000, 4000])),
+            alt.X(
+                "documents:Q", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(values=[500, 1000, 2000, 4000])
+            ),
             alt.Y("value:Q", title="mean squared distance"),
-            alt.Color("what:N", title=None, sort=None, legend=alt.Legend(labelLimit=0)),
+            alt.Color("what:N", title=None, sort=None, legend=alt.Legend(labelLimit=0, orient="bottom", columns=2)),
             alt.StrokeDash("what:N", title=None, sort=None),
         )
         .properties(width=380, height=240)
