@@ -42,7 +42,8 @@ def run_block(language: str, code: str, cwd: Path) -> str:
             continue
         assert program == "posgeom", line
         done = run_posgeom(*arguments, cwd=cwd)
-        assert (done.returncode, done.stderr) == (0, ""), line
+        assert done.returncode == 0, line
+        assert all(told.startswith("note: ") for told in done.stderr.splitlines()), done.stderr
         printed.append(done.stdout)
     return "".join(printed)
 
@@ -81,7 +82,7 @@ def test_the_tutorial_word_for_word(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         if printed.startswith("corpus"):
             known = printed
         for line in masked(content):
-            assert line in [*masked(printed), *masked(known)], line
+            assert any(other.startswith(line) for other in masked(known + printed)), line
             compared += 1
     assert compared > 12
     assert (tmp_path / "map.png").stat().st_size > 1000
