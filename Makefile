@@ -90,7 +90,6 @@ $(LOWEST_VENV)/.installed: pyproject.toml constraints/lowest.txt
 pictures: $(VENV)/.installed-dev
 	$(VENV)/bin/posgeom demo --out demo --quiet
 	$(VENV)/bin/posgeom plot map demo/source-lines -o docs/images/map.svg
-	$(VENV)/bin/posgeom plot scorecard demo/source-lines -o docs/images/scorecard.svg
 	$(VENV)/bin/python docs/pictures.py
 	$(VENV)/bin/posgeom calibrate --replications 200 --seed 1 --out demo/calibration
 	cp demo/calibration/calibration.json docs/calibration.json
