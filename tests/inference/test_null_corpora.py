@@ -8,6 +8,7 @@ from posgeom.counts.counting import count_texts
 from posgeom.estimation.build import geometry
 from posgeom.inference.null_corpora import CAVEAT, order_beyond_lengths
 from posgeom.inference.significance import significance
+from posgeom.simulation.standard_library import demo_texts
 
 
 def ordered(rng: np.random.Generator, n: int = 600) -> list[str]:
@@ -67,3 +68,12 @@ def test_too_few_null_corpora_test_nothing() -> None:
     assert order_beyond_lengths(two, geometry(two)) is None
     assert order_beyond_lengths(three, geometry(three)) is not None
     assert order_beyond_lengths(three, geometry(three, estimator="plugin")) is None
+
+
+def test_axes_that_are_noise_do_not_go_beyond_lengths() -> None:
+    counts = count_texts(demo_texts()[:2000], "whitespace", n_positions=24, null_replicates=3)
+    known = geometry(counts)
+    tested, beyond = significance(known), order_beyond_lengths(counts, known)
+    assert tested is not None
+    assert beyond is not None
+    assert 0 < beyond.rank <= len(beyond.p_values) <= tested.rank < 24

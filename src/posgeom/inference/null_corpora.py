@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.estimation.build import Geometry
 from posgeom.estimation.fold_products import fold_products
+from posgeom.inference.significance import significance
 from posgeom.policies import ALPHA
 from posgeom.progress import ProgressHook, silent
 from posgeom.threads import thread_map
@@ -45,7 +46,8 @@ class OrderBeyondLengths:
     kind : str
         ``"permute"`` or ``"rotate"``.
     p_values : tuple of float
-        Of each axis in turn, up to the first that is not significant: the probability that one more null corpus has as
+        Of each axis that is more than noise (of the first in any case), up to the first that is not significant: the
+        probability that one more null corpus has as
         large an eigenvalue there, by Student's t for a further observation, on logarithms where all are positive.
     rank : int
         Leading axes that are significant (parallel analysis: Horn 1965).
@@ -59,6 +61,10 @@ class OrderBeyondLengths:
     rank: int
     null: NDArray[np.float64]
     alpha: float
+
+    def __repr__(self) -> str:
+        moved = {"permute": "permuted", "rotate": "rotated"}[self.kind]
+        return f"<OrderBeyondLengths: {self.rank} axes beyond those of {len(self.null)} {moved} corpora>"
 
 
 def order_beyond_lengths(
@@ -75,8 +81,10 @@ def order_beyond_lengths(
 
     memory = _BYTES_OF_AN_ENTRY * counts.count.size
     spectra = np.stack(thread_map(spectrum, counts.null, memory=memory, stage="null corpora", progress=progress))
+    tested = significance(geometry)
+    n_axes = max(1, geometry.spectrum.n_positive if tested is None else tested.rank)  # what is noise is no order either
     p_values: list[float] = []
-    for value, null in zip(geometry.spectrum.eigenvalues, spectra.T, strict=True):
+    for value, null in zip(geometry.spectrum.eigenvalues[:n_axes], spectra.T, strict=False):
         p_values.append(_p_value(float(value), null, geometry.spectrum.tolerance))
         if p_values[-1] > alpha:
             break

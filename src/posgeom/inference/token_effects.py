@@ -84,6 +84,11 @@ class TokenEffects:
     effects: tuple[TokenEffect, ...]
     n_tested: int
 
+    def __repr__(self) -> str:
+        return (
+            f"<TokenEffects: {self.kind} {self.number}, {len(self.effects)} of {self.n_tested} tokens told from noise>"
+        )
+
 
 def token_effects(
     counts: PositionCounts,
