@@ -13,9 +13,14 @@ from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import kendalltau
 
+from benchmarks.large import drifting_counts
+from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.estimation.euclidean import euclidean_distances
 from posgeom.estimation.gram import cross_gram
+from posgeom.estimation.leading_axes import leading_axes
+from posgeom.estimation.mds import double_centre
 from posgeom.estimation.rarefaction import rarefied_rows
+from posgeom.inference.large_alignment import large_alignment, squared_norm
 from posgeom.scores.monotonicity import monotonicity
 
 ROUNDS = 3
@@ -60,6 +65,12 @@ def kendall_violations(distances: NDArray[np.float64]) -> int:
     return total
 
 
+def aligned_by_coordinates(points: NDArray[np.float64], products: NDArray[np.float64]) -> float:
+    """Alignment times the norm of the corpus, from all distances."""
+    own = double_centre(squareform(pdist(points)) ** 2)
+    return float((own * products).sum() / np.linalg.norm(own))
+
+
 def drawn_rarefaction(counts: NDArray[np.int64], depth: int, draws: int) -> NDArray[np.float64]:
     """Mean over subsamples, as it is usually done."""
     rng = np.random.default_rng(0)
@@ -87,6 +98,19 @@ def main() -> None:
             lambda d=d: kendall_violations(d),  # type: ignore[misc]
             lambda a, b: a == b,
         )
+    counts_of_many = drifting_counts(8192, 100)
+    axes = leading_axes(counts_of_many, 8, device="cpu")
+    products, of_lags = axes.gram.dense(), axes.lag_sums  # of the corpus: once for all encodings
+    assert of_lags.size == 8192
+    encoding = sinusoidal(8192, 768)
+    coordinates = encoding.coordinates()
+    assert coordinates is not None
+    race(
+        "alignment of a sinusoid, n = 8,192, pdist of its coordinates",
+        lambda: large_alignment(encoding, axes).value,
+        lambda: aligned_by_coordinates(coordinates, products),
+        lambda a, b: bool(np.isclose(a * np.sqrt(squared_norm(axes)[0]), b, rtol=1e-9)),
+    )
     points = rng.normal(size=(2048, 768))
     race(
         "distances n = 2,048, d = 768, scipy.spatial.distance.pdist",

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "examples").glob("*.ipynb"))
-SHOW = "\nfor value in shown:\n    print(type(value).__name__)\n"
 
 
 def cells(notebook: Path) -> list[str]:
-    return ["".join(cell["source"]) for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
+    return [
+        "".join(cell["source"]) for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"
+    ]
 
 
 @pytest.mark.slow
