@@ -1,15 +1,12 @@
 """The Dask part: connect to a cluster, and run calls on it until each has ended in one way or another."""
 
 import logging
-import math
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
-from itertools import islice
 from multiprocessing import resource_tracker
 from types import FrameType
 from typing import Any
@@ -19,23 +16,31 @@ from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.comm.registry import get_backend
 
 from posgeom.counts.cluster.job import SAME_EVERYWHERE
-from posgeom.counts.cluster.tasks import WorkerMemoryError
-from posgeom.errors import CorpusError, CountsError, PosgeomError
+from posgeom.errors import CountsError, PosgeomError
 from posgeom.messages import one_line, shown
 from posgeom.progress import ProgressHook
 
 Handler = Callable[[int, FrameType | None], Any]
 
 _CONNECT_SECONDS = 15
-_LOOK_SECONDS = 1
+
+
+class WorkerMemoryError(CountsError):
+    """A worker died over a task, or ran out of memory, which says nothing about the other tasks."""
 
 
 @contextmanager
-def connected(scheduler: str | None, n_workers: int) -> Iterator[Client]:
+def connected(scheduler: str | None, n_workers: int, progress: ProgressHook) -> Iterator[Client]:
     """A client of a cluster, or of processes of this machine that end with it; other versions are refused."""
     with ExitStack() as stack:
         stack.enter_context(_quiet())
-        address = scheduler if scheduler is not None else stack.enter_context(_local_cluster(n_workers))
+        address: str | LocalCluster
+        if scheduler is None:
+            with _undisturbed():
+                address = _local_cluster(n_workers)
+                stack.callback(_close, address)
+        else:
+            address = scheduler
         try:
             if scheduler is not None:
                 _check_address(scheduler)
@@ -46,6 +51,10 @@ def connected(scheduler: str | None, n_workers: int) -> Iterator[Client]:
                 " tcp://10.0.0.1:8786; leave --scheduler out to count on this machine"
             ) from None
         stack.callback(_close, client)
+        if not client.nthreads():
+            progress("waiting for workers", 0, None)
+            client.wait_for_workers(1)
+            progress("waiting for workers", 1, 1)
         _check_versions(client)
         yield client
 
@@ -58,31 +67,23 @@ def _check_address(address: str) -> None:
         parse_host_port(where)
 
 
-@contextmanager
-def _local_cluster(n_workers: int) -> Iterator[LocalCluster]:
-    cluster = None
+def _local_cluster(n_workers: int) -> LocalCluster:
     try:
-        try:
-            with _undisturbed():
-                cluster = LocalCluster(
-                    n_workers=n_workers,
-                    threads_per_worker=1,
-                    processes=True,
-                    scheduler_kwargs={"dashboard": False},
-                    dashboard_address="127.0.0.1:0",  # None would take the port of another cluster's dashboard
-                    silence_logs=logging.CRITICAL,
-                    # With a process per core, more threads below would only wait for each other.
-                    env={"RAYON_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // n_workers))},
-                )
-        except (OSError, RuntimeError) as error:
-            raise CountsError(
-                f"worker processes do not start ({one_line(error)}): in a script, call it under"
-                " if __name__ == '__main__':, since each process reads the script again"
-            ) from None
-        yield cluster
-    finally:
-        if cluster is not None:
-            _close(cluster)
+        return LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=True,
+            scheduler_kwargs={"dashboard": False},
+            dashboard_address="127.0.0.1:0",  # None would take the port of another cluster's dashboard
+            silence_logs=logging.CRITICAL,
+            # With a process per core, more threads below would only wait for each other.
+            env={"RAYON_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // n_workers))},
+        )
+    except (OSError, RuntimeError) as error:
+        raise CountsError(
+            f"worker processes do not start ({one_line(error)}): in a script, call it under"
+            " if __name__ == '__main__':, since each process reads the script again"
+        ) from None
 
 
 def _close(opened: Client | LocalCluster) -> None:
@@ -91,52 +92,26 @@ def _close(opened: Client | LocalCluster) -> None:
 
 
 def run_tasks(
-    client: Client,
-    calls: Sequence[tuple[Any, ...]],
-    names: Sequence[str],
-    on_done: Callable[[int], None],
-    progress: ProgressHook,
-) -> dict[int, PosgeomError]:
-    """Run calls that give an error back or None, and return the errors by number; one does not stop the other calls.
+    client: Client, task: Callable[[Any], None], items: Sequence[Any], names: Sequence[str]
+) -> Iterator[tuple[int, PosgeomError | None]]:
+    """Run a task for each item, and yield the item's number with what the task failed of, as each ends.
 
-    Only a few more calls than there are threads are handed out at a time: when a worker dies, Dask holds it against all
-    that waited there.
+    Dask sends a worker few tasks more than it has threads, and holds its death against no others.
     """
-    waiting = enumerate(calls)
-    running: dict[Future[PosgeomError | None], int] = {}
-    completed = as_completed(loop=client.loop)
-    failures: dict[int, PosgeomError] = {}
-    stopped, n_threads, looked = False, -1, -math.inf
-
-    def hand_out() -> None:
-        nonlocal n_threads, looked
-        if time.monotonic() - looked > _LOOK_SECONDS:  # workers come and go
-            before, n_threads, looked = n_threads, sum(client.nthreads().values()), time.monotonic()
-            if not n_threads or not before:
-                progress("waiting for workers", n_threads, n_threads or None)
-        for i, call in islice(waiting, max(2 * n_threads + 2 - len(running), 0)):
-            future = client.submit(*call, pure=False)
-            running[future] = i
-            completed.add(future)
-
-    hand_out()
-    while running:
-        future = next(completed)
-        i = running.pop(future)
-        error = _error(future, names[i])
-        if error is None:
-            on_done(i)
-        else:
-            failures[i] = error
-            stopped = stopped or not isinstance(error, CorpusError | WorkerMemoryError)
-        if not stopped:
-            hand_out()
-    return failures
+    # Forgotten when they have ended: Dask would do those again whose worker dies later.
+    numbers = {future: i for i, future in enumerate(client.map(task, items, pure=False))}
+    for future in as_completed(numbers, loop=client.loop):
+        i = numbers.pop(future)
+        yield i, _error(future, names[i])
 
 
-def _error(future: "Future[PosgeomError | None]", name: str) -> PosgeomError | None:
+def _error(future: "Future[None]", name: str) -> PosgeomError | None:
     try:
-        error: PosgeomError | None = future.result()
+        future.result()
+    except PosgeomError as error:
+        return error
+    except MemoryError:
+        return WorkerMemoryError(f"{name}: out of memory on a worker: give each worker more")
     except KilledWorker as death:
         return WorkerMemoryError(
             f"{name}: {death.allowed_failures + 1} workers died while they had it, most likely for lack of memory:"
@@ -146,7 +121,7 @@ def _error(future: "Future[PosgeomError | None]", name: str) -> PosgeomError | N
         return CountsError(
             f"{name}: the cluster failed ({type(failure).__name__}: {one_line(failure)}): run again to go on from here"
         )
-    return error
+    return None
 
 
 def _check_versions(client: Client) -> None:
@@ -164,18 +139,17 @@ def _check_versions(client: Client) -> None:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep Dask's log of deaths and lost connections, which are expected here, from the terminal."""
-    loggers = [
-        logger
+    loggers = {
+        logger: logger.disabled
         for name, logger in logging.root.manager.loggerDict.items()
         if name.partition(".")[0] in ("distributed", "tornado") and isinstance(logger, logging.Logger)
-    ]
-    before = [logger.disabled for logger in loggers]
+    }
     for logger in loggers:
         logger.disabled = True
     try:
         yield
     finally:
-        for logger, disabled in zip(loggers, before, strict=True):
+        for logger, disabled in loggers.items():
             logger.disabled = disabled
 
 
