@@ -241,24 +241,24 @@ def test_workers_that_keep_dying_are_one_line(cluster: LocalCluster) -> None:
     scheduler: Any = cluster.scheduler
     with pytest.MonkeyPatch.context() as patch, Client(cluster, set_as_default=False) as client:
         patch.setattr(scheduler, "allowed_failures", 0)
-        [(number, failure)] = run_tasks(client, os._exit, [1], ["'big.txt'"])
-    assert number == 0
+        [(number, failure)] = run_tasks(client, os._exit, {3: 1}, lambda _: "'big.txt'")
+    assert number == 3
     assert str(failure).startswith("'big.txt': 1 workers died while they had it, most likely for lack of memory")
 
 
 def test_a_failure_of_the_cluster_is_one_line(cluster: LocalCluster) -> None:
     with Client(cluster, set_as_default=False) as client:
-        failures = dict(run_tasks(client, int, ["x", "1", "y"], ["'a.txt'", "'b.txt'", "'c.txt'"]))
-    assert "'a.txt': the cluster failed (ValueError: invalid literal" in str(failures[0])
+        failures = dict(run_tasks(client, int, {0: "x", 1: "1", 2: "y"}, "'{}.txt'".format))
+    assert "'x.txt': the cluster failed (ValueError: invalid literal" in str(failures[0])
     assert failures[1] is None
-    assert str(failures[2]).startswith("'c.txt'")
+    assert str(failures[2]).startswith("'y.txt'")
 
 
 def test_a_death_counts_against_few_of_those_that_wait(cluster: LocalCluster) -> None:
     scheduler: Any = cluster.scheduler
     with pytest.MonkeyPatch.context() as patch, Client(cluster, set_as_default=False) as client:
         patch.setattr(scheduler, "allowed_failures", 0)
-        failures = dict(run_tasks(client, _die_of, [1] + [0] * 40, [f"'{i}.txt'" for i in range(41)]))
+        failures = dict(run_tasks(client, _die_of, {i: int(i == 0) for i in range(41)}, str))
     assert isinstance(failures[0], WorkerMemoryError)
     assert sum(failure is not None for failure in failures.values()) < 5
 

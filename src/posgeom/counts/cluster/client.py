@@ -4,25 +4,28 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from multiprocessing import resource_tracker
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from distributed import Client, Future, KilledWorker, LocalCluster, as_completed
 from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.comm.registry import get_backend
+from distributed.utils import silence_logging_cmgr
 
 from posgeom.counts.cluster.job import SAME_EVERYWHERE
 from posgeom.errors import CountsError, PosgeomError
 from posgeom.messages import one_line, shown
 from posgeom.progress import ProgressHook
 
+Item = TypeVar("Item")
 Handler = Callable[[int, FrameType | None], Any]
 
 _CONNECT_SECONDS = 15
+_LOGGERS = ("distributed", "distributed.client", "tornado", "tornado.application")
 
 
 class WorkerMemoryError(CountsError):
@@ -33,7 +36,8 @@ class WorkerMemoryError(CountsError):
 def connected(scheduler: str | None, n_workers: int, progress: ProgressHook) -> Iterator[Client]:
     """A client of a cluster, or of processes of this machine that end with it; other versions are refused."""
     with ExitStack() as stack:
-        stack.enter_context(_quiet())
+        for logger in _LOGGERS:  # deaths and lost connections are expected here
+            stack.enter_context(silence_logging_cmgr(logging.CRITICAL, logger))
         address: str | LocalCluster
         if scheduler is None:
             with _undisturbed():
@@ -92,17 +96,17 @@ def _close(opened: Client | LocalCluster) -> None:
 
 
 def run_tasks(
-    client: Client, task: Callable[[Any], None], items: Sequence[Any], names: Sequence[str]
+    client: Client, task: Callable[[Item], None], items: Mapping[int, Item], name: Callable[[Item], str]
 ) -> Iterator[tuple[int, PosgeomError | None]]:
     """Run a task for each item, and yield the item's number with what the task failed of, as each ends.
 
     Dask sends a worker few tasks more than it has threads, and holds its death against no others.
     """
     # Forgotten when they have ended: Dask would do those again whose worker dies later.
-    numbers = {future: i for i, future in enumerate(client.map(task, items, pure=False))}
+    numbers = dict(zip(client.map(task, [*items.values()], pure=False), items, strict=True))
     for future in as_completed(numbers, loop=client.loop):
         i = numbers.pop(future)
-        yield i, _error(future, names[i])
+        yield i, _error(future, name(items[i]))
 
 
 def _error(future: "Future[None]", name: str) -> PosgeomError | None:
@@ -134,23 +138,6 @@ def _check_versions(client: Client) -> None:
                     f"worker {shown(worker)} has {there}, this client {name} {version(name)}:"
                     " install the same version on both"
                 )
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep Dask's log of deaths and lost connections, which are expected here, from the terminal."""
-    loggers = {
-        logger: logger.disabled
-        for name, logger in logging.root.manager.loggerDict.items()
-        if name.partition(".")[0] in ("distributed", "tornado") and isinstance(logger, logging.Logger)
-    }
-    for logger in loggers:
-        logger.disabled = True
-    try:
-        yield
-    finally:
-        for logger, disabled in loggers.items():
-            logger.disabled = disabled
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import math
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -86,7 +86,9 @@ def _run(
     """Count what is not there yet, and add everything up."""
     keys = [partition.key(job.digest) for partition in partitions]
     present = directory.prepare(set(keys))
-    _count_partitions(client, job, partitions, {i for i, key in enumerate(keys) if key in present}, kept, progress)
+    # What is there comes first, so that the rate and the time left are those of what is not.
+    order = sorted(range(len(keys)), key=lambda i: keys[i] not in present)
+    _count_partitions(client, job, {i: partitions[i] for i in order}, kept, progress)
     counts = _add_up(client, directory, keys, progress)
     directory.prepare(set(keys))
     return counts
@@ -139,31 +141,22 @@ def _definition(tokenizer: Tokenizer) -> str | None:
 
 
 def _count_partitions(
-    client: "Client",
-    job: Job,
-    partitions: Sequence[Partition],
-    present: set[int],
-    kept: str | None,
-    progress: ProgressHook,
+    client: "Client", job: Job, partitions: Mapping[int, Partition], kept: str | None, progress: ProgressHook
 ) -> None:
     from posgeom.counts.cluster.client import WorkerMemoryError, run_tasks
 
-    # What is there comes first, so that the rate and the time left are those of what is not.
-    order = sorted(range(len(partitions)), key=lambda i: i not in present)
-    total = sum(partition.n_bytes for partition in partitions)
+    total = sum(partition.n_bytes for partition in partitions.values())
     n_bytes = n_done = 0
     failures: dict[int, PosgeomError] = {}
     progress("counting", 0, total)
-    items = [partitions[i] for i in order]
-    for k, error in run_tasks(client, partial(count_partition, job), items, [*map(str, items)]):
+    for i, error in run_tasks(client, partial(count_partition, job), partitions, str):
         if error is None:
-            n_done += 1
-            n_bytes += items[k].n_bytes
+            n_done, n_bytes = n_done + 1, n_bytes + partitions[i].n_bytes
             progress("counting", n_bytes, total)
             continue
         if isinstance(error, EngineError):  # all of the run is in doubt, not this partition
             raise error
-        failures[order[k]] = error
+        failures[i] = error
         if not isinstance(error, CorpusError | WorkerMemoryError):
             break
     if not failures:
@@ -184,8 +177,8 @@ def _add_up(client: "Client", directory: RunDirectory, keys: Sequence[str], prog
 
     size = math.isqrt(len(keys) - 1) + 1
     groups = [tuple(keys[i : i + size]) for i in range(0, len(keys), size)]
-    sum_group = partial(sum_partitions, directory.place)
-    for n_done, (_, error) in enumerate(run_tasks(client, sum_group, groups, ["adding up"] * len(groups)), 1):
+    tasks = run_tasks(client, partial(sum_partitions, directory.place), dict(enumerate(groups)), lambda _: "adding up")
+    for n_done, (_, error) in enumerate(tasks, 1):
         if error is not None:
             raise error
         progress("adding up", n_done, len(groups) + 1)
