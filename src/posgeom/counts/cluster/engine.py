@@ -172,16 +172,20 @@ def _count_partitions(
 
 
 def _add_up(client: "Client", directory: RunDirectory, keys: Sequence[str], progress: ProgressHook) -> PositionCounts:
-    """Add up groups of neighbours on the workers, and their sums here: about as many groups as each has members."""
+    """Add up groups of neighbours, about as many as each has members, then their sums: all on the workers."""
     from posgeom.counts.cluster.client import run_tasks
 
-    size = math.isqrt(len(keys) - 1) + 1
-    groups = [tuple(keys[i : i + size]) for i in range(0, len(keys), size)]
-    tasks = run_tasks(client, partial(sum_partitions, directory.place), dict(enumerate(groups)), lambda _: "adding up")
-    for n_done, (_, error) in enumerate(tasks, 1):
-        if error is not None:
-            raise error
-        progress("adding up", n_done, len(groups) + 1)
-    counts = directory.sum_counts([key_of_sum(group) for group in groups])
-    progress("adding up", len(groups) + 1, len(groups) + 1)
-    return counts
+    if len(keys) > 1:
+        size = math.isqrt(len(keys) - 1) + 1
+        groups = [tuple(keys[i : i + size]) for i in range(0, len(keys), size)]
+        last = tuple(map(key_of_sum, groups))
+        n_done = 0
+        for level in (groups, [last]):
+            sums = dict(enumerate(level))
+            for _, error in run_tasks(client, partial(sum_partitions, directory.place), sums, lambda _: "adding up"):
+                if error is not None:
+                    raise error
+                n_done += 1
+                progress("adding up", n_done, len(groups) + 1)
+        keys = [key_of_sum(last)]
+    return directory.sum_counts(keys)
