@@ -96,7 +96,7 @@ def _close(opened: Client | LocalCluster) -> None:
 
 
 def run_tasks(
-    client: Client, task: Callable[[Item], None], items: Mapping[int, Item], name: Callable[[Item], str]
+    client: Client, task: Callable[[Item], object], items: Mapping[int, Item], name: Callable[[Item], str]
 ) -> Iterator[tuple[int, PosgeomError | None]]:
     """Run a task for each item, and yield the item's number with what the task failed of, as each ends.
 
@@ -109,7 +109,7 @@ def run_tasks(
         yield i, _error(future, name(items[i]))
 
 
-def _error(future: "Future[None]", name: str) -> PosgeomError | None:
+def _error(future: "Future[object]", name: str) -> PosgeomError | None:
     try:
         future.result()
     except PosgeomError as error:

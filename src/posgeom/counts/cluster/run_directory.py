@@ -17,7 +17,7 @@ from posgeom.counts.merging import add_up
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.storage import read_counts_from, write_counts_to
 from posgeom.errors import CountsError, OutputError
-from posgeom.messages import one_line, shown
+from posgeom.messages import one_line, printable, shown
 
 MANIFEST = "manifest.json"
 LOCK = "lock"
@@ -87,9 +87,9 @@ class RunDirectory:
                     _FCNTL.flock(stream, _FCNTL.LOCK_EX | _FCNTL.LOCK_NB)  # ends with the process, whatever ends that
                 except BlockingIOError:
                     stream.seek(0)
+                    holder = printable(stream.read(200))
                     raise OutputError(
-                        f"run directory {shown(self.place)}: in use by {one_line(stream.read())}:"
-                        " wait for it, or name another --run-dir"
+                        f"run directory {shown(self.place)}: in use by {holder}: wait for it, or name another --run-dir"
                     ) from None
                 except OSError:  # this file system has no locks
                     pass
