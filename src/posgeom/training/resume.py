@@ -28,8 +28,8 @@ def prepare(directory: Path, plan: Mapping[str, Any]) -> Path | None:
         changed = sorted(name for name in planned if name not in stored or stored[name] != planned[name])
         if changed:
             raise RunError(
-                f"{shown(directory)} holds a run with another {changed[0]}: name another directory, remove that one, or "
-                "train with the options it began with"
+                f"{shown(directory)} holds a run with another {changed[0]}: name another directory, remove that one, "
+                "or train with the options it began with"
             )
         replace_file(path, lambda place: place.write_text(json.dumps(planned, indent=1) + "\n", encoding="ascii"))
     except OSError as error:

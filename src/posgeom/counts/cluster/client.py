@@ -98,11 +98,9 @@ def _close(opened: Client | LocalCluster) -> None:
 def run_tasks(
     client: Client, task: Callable[[Item], object], items: Mapping[int, Item], name: Callable[[Item], str]
 ) -> Iterator[tuple[int, PosgeomError | None]]:
-    """Run a task for each item, and yield the item's number with what the task failed of, as each ends.
-
-    Dask sends a worker few tasks more than it has threads, and holds its death against no others.
-    """
-    # Forgotten when they have ended: Dask would do those again whose worker dies later.
+    """Run a task for each item, and yield the item's number with what the task failed of, as each ends."""
+    # Dask sends a worker few tasks more than it has threads, and holds its death against no others. Futures that have
+    # ended are forgotten: Dask would do those again whose worker dies later.
     numbers = dict(zip(client.map(task, [*items.values()], pure=False), items, strict=True))
     for future in as_completed(numbers, loop=client.loop):
         i = numbers.pop(future)
@@ -142,10 +140,8 @@ def _check_versions(client: Client) -> None:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Put off Ctrl-C and SIGTERM until the block has ended, and keep Ctrl-C from the processes it starts.
-
-    A terminal sends Ctrl-C to all processes of a command. Workers must leave it to the client, which ends them.
-    """
+    """Put off Ctrl-C and SIGTERM until the block has ended, and keep Ctrl-C from the processes it starts."""
+    # A terminal sends Ctrl-C to all processes of a command: workers leave it to the client, which ends them.
     caught: list[tuple[int, FrameType | None]] = []
     handlers: dict[int, Handler] = {}
     if threading.current_thread() is threading.main_thread():  # no other may set handlers, or runs them

@@ -39,12 +39,7 @@ def count_on_cluster(
     cluster: ClusterOptions,
     progress: ProgressHook,
 ) -> PositionCounts:
-    """Count the documents of sources already found, on a Dask cluster.
-
-    The result is the one of `count_batches` to the bit, whatever the number of workers and partitions, and whatever
-    dies on the way: a partition's counts are written under a name that follows from its content, so that what is
-    done twice is the same and is added once. Where a part cannot be read, the others are still counted and kept.
-    """
+    """Count the documents of sources already found on a Dask cluster, to the bit as `count_batches` does."""
     settings.check(tokenizer)
     _check_options(cluster, settings)
     definition = _definition(tokenizer)

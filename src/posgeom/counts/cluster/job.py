@@ -27,17 +27,14 @@ def environment() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a worker knows beside its partition; the tokenizer's definition lies in the run directory.
-
-    The engine must be the client's on all workers, since counts of two engines are never added up; `requested_engine`
-    is what to ask for to get it.
-    """
+    """What a worker knows beside its partition; the tokenizer's definition lies in the run directory."""
 
     run_dir: str
     options: ReadOptions
     counting: CountSettings
     tokenizer: TokenizerIdentity
     engine: str | None
+    """The client's, which all workers must have, since counts of two engines are never added up."""
     requested_engine: str
     environment: dict[str, str] = field(default_factory=environment)
 
@@ -69,10 +66,7 @@ class Job:
 
 
 def claim(directory: RunDirectory, job: Job, partitions: Sequence[Partition], size: int | None, changed: bool) -> None:
-    """Enter a run in the manifest of its directory, or refuse where another one is entered.
-
-    With `changed`, other files than those of the manifest are accepted, so that only they are counted again.
-    """
+    """Enter a run in the manifest of its directory, or refuse where another one is entered, but for files `changed`."""
     files = {file.path: asdict(file) for partition in partitions for file in partition.identities}
     settings = {**job.settings(), "partition size": size}
     text = directory.read_text(MANIFEST)

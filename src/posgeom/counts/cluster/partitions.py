@@ -27,16 +27,15 @@ _SMALLEST, _LARGEST, _SHARE = 4 * 1024**2, 128 * 1024**2, 64
 
 @dataclass(frozen=True, slots=True)
 class FileIdentity:
-    """What tells that a file is the one that was planned: public path, bytes (0 where unknown), change, first bytes.
-
-    `modified` is in nanoseconds since 1970, of a remote file what its filesystem tells versions by; `head` is a digest
-    of the first 64 KiB, empty for a remote file.
-    """
+    """What tells that a file is the one that was planned."""
 
     path: str
     size: int
+    """In bytes, 0 where it is not known."""
     modified: int | str
+    """In nanoseconds since 1970; of a remote file what its filesystem tells versions by."""
     head: str
+    """Digest of the first 64 KiB, empty for a remote file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +67,7 @@ def digest_of(value: object) -> str:
 
 
 def plan(sources: Sequence[Source], options: ReadOptions, size: int | None = None) -> list[Partition]:
-    """Divide a corpus: large files into parts where their format allows it, small files into groups.
-
-    A partition has `size` bytes as stored, by default a 64th of the corpus within 4 MiB and 128 MiB.
-    """
+    """Divide a corpus: large files into parts of about `size` bytes where their format allows it, small into groups."""
     files = [_absolute(source) for source in sources]
     target = size or min(max(sum(source.size or 0 for source in files) // _SHARE, _SMALLEST), _LARGEST)
     partitions: list[Partition] = []

@@ -29,11 +29,10 @@ _FCNTL: Any = importlib.import_module("fcntl") if importlib.util.find_spec("fcnt
 
 
 class RunDirectory:
-    """Counts by key, and the files that describe a run.
+    """Counts by key, and the files that describe a run."""
 
-    Every file is written under a name of its own and then moved into its place, and what it holds follows from its
-    name: of two writers of one file it does not matter which is last.
-    """
+    # Every file is written under a name of its own and then moved into its place, and what it holds follows from its
+    # name: of two writers of one file it does not matter which is last.
 
     def __init__(self, place: str | Path) -> None:
         from fsspec.core import url_to_fs

@@ -1,4 +1,4 @@
-"""What workers do: count a partition, add up counts of several. All they make is files of the run directory."""
+"""What workers do: count a partition, or add up several, into a file of the run directory."""
 
 import socket
 from dataclasses import replace
