@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import astuple, dataclass
@@ -87,7 +87,7 @@ def calibrate(
     tasks = [(name, seed, replication) for name in names for replication in range(n_replications)]
     draws: dict[str, dict[str, list[_Draw]]] = {name: {} for name in names}
     with ExitStack() as stack:
-        run = map
+        run: Callable[..., Iterator[list[_Draw]]] = map
         if n_workers > 1:  # a fresh interpreter each: one that has threads must not be forked
             pool = ProcessPoolExecutor(n_workers, get_context("spawn"), threadpool_limits, (1,))
             run = partial(stack.enter_context(pool).map, chunksize=4)

@@ -62,5 +62,6 @@ class TableTracker:
         replicates = by_field(np.stack([pairs.against(target) for target in self._targets]))
         bounds = intervals_of(replicates, LEVEL if self._errors else None).get("alignment")
         known: dict[str, float | None] = dict(values_of(replicates))
-        known |= {"alignment_low": bounds and bounds.low, "alignment_high": bounds and bounds.high}
+        low, high = (None, None) if bounds is None else (bounds.low, bounds.high)
+        known |= {"alignment_low": low, "alignment_high": high}
         return {name: known[name] for name in names}
