@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
+from itertools import islice
 from multiprocessing import resource_tracker
 from types import FrameType
 from typing import Any, TypeVar
@@ -25,6 +26,9 @@ Item = TypeVar("Item")
 Handler = Callable[[int, FrameType | None], Any]
 
 _CONNECT_SECONDS = 15
+_AT_ONCE = 1000
+"""Tasks that the scheduler has at a time. It sends a worker few more than it has threads, and holds a death against no
+others; what all files of a large corpus are is no one message."""
 _LOGGERS = ("distributed", "distributed.client", "tornado", "tornado.application")
 
 
@@ -55,11 +59,14 @@ def connected(scheduler: str | None, n_workers: int, progress: ProgressHook) -> 
                 " tcp://10.0.0.1:8786; leave --scheduler out to count on this machine"
             ) from None
         stack.callback(_close, client)
-        if not client.nthreads():
-            progress("waiting for workers", 0, None)
-            client.wait_for_workers(1)
-            progress("waiting for workers", 1, 1)
-        _check_versions(client)
+        try:
+            if not client.nthreads():
+                progress("waiting for workers", 0, None)
+                client.wait_for_workers(1)
+                progress("waiting for workers", 1, 1)
+            _check_versions(client)
+        except OSError as error:
+            raise CountsError(f"the scheduler at {shown(scheduler)} was lost: {one_line(error)}") from None
         yield client
 
 
@@ -99,10 +106,19 @@ def run_tasks(
     client: Client, task: Callable[[Item], object], items: Mapping[int, Item], name: Callable[[Item], str]
 ) -> Iterator[tuple[int, PosgeomError | None]]:
     """Run a task for each item, and yield the item's number with what the task failed of, as each ends."""
-    # Dask sends a worker few tasks more than it has threads, and holds its death against no others. Futures that have
-    # ended are forgotten: Dask would do those again whose worker dies later.
-    numbers = dict(zip(client.map(task, [*items.values()], pure=False), items, strict=True))
-    for future in as_completed(numbers, loop=client.loop):
+    waiting, completed = iter(items), as_completed(loop=client.loop)
+    numbers: dict[Future[object], int] = {}
+
+    def submit(n: int) -> None:
+        for i in islice(waiting, n):
+            future = client.submit(task, items[i], pure=False)
+            numbers[future] = i
+            completed.add(future)
+
+    submit(_AT_ONCE)
+    for future in completed:
+        submit(1)
+        # Forgotten, as Dask would do again what has ended on a worker that dies later.
         i = numbers.pop(future)
         yield i, _error(future, name(items[i]))
 

@@ -69,8 +69,9 @@ class RunDirectory:
             try:
                 yield
             except BaseException:
-                if is_new and not any(name.endswith(".parquet") for name in self._names(_COUNTS)):
-                    self.remove()
+                with suppress(OSError):
+                    if is_new and not any(name.endswith(".parquet") for name in self._names(_COUNTS)):
+                        self.remove()
                 raise
 
     @contextmanager
