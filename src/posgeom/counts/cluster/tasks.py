@@ -30,10 +30,9 @@ def count_partition(job: Job, partition: Partition) -> None:
 
 
 def sum_partitions(run_dir: str, keys: tuple[str, ...]) -> None:
-    """Add up counts in the run directory, unless their sum is there."""
+    """Add up counts in the run directory."""
     directory = RunDirectory(run_dir)
-    if directory.read_counts(key_of_sum(keys)) is None:
-        directory.write_counts(key_of_sum(keys), directory.sum_counts(keys))
+    directory.write_counts(key_of_sum(keys), directory.sum_counts(keys))
 
 
 def key_of_sum(keys: tuple[str, ...]) -> str:
