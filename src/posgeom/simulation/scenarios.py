@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
@@ -37,7 +37,6 @@ class Scenario:
     """``"text"`` or ``"row"``, where documents have no groups."""
     breaks: str = ""
     """Which assumption does not hold here, where one does not."""
-    _known: dict[int, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     @property
     def n_positions(self) -> int:
@@ -51,10 +50,8 @@ class Scenario:
 
     def true_squared(self, depth: int) -> NDArray[np.float64]:
         """Squared distances that samples of one depth show on average, shape (n_positions, n_positions)."""
-        if depth not in self._known:
-            roots = expected_roots(self.marginal, depth)
-            self._known[depth] = np.asarray(np.maximum(squared_distances(roots @ roots.T), 0))
-        return self._known[depth]
+        roots = expected_roots(self.marginal, depth)
+        return np.asarray(np.maximum(squared_distances(roots @ roots.T), 0))
 
     def true_mean_squared(self, depth: int, positions: NDArray[np.int64]) -> float:
         """The same, as a mean over the pairs of some positions."""

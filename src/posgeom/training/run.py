@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from posgeom.counts.counting import count_texts
-from posgeom.errors import GeometryError, PosgeomError
+from posgeom.errors import GeometryError
 from posgeom.estimation.build import geometry
 from posgeom.options import ReadOptions
 from posgeom.progress import ProgressHook, silent
@@ -17,6 +17,7 @@ from posgeom.training.held_out import held_out_scores
 from posgeom.training.hypotheses import hypotheses
 from posgeom.training.result import TrainingResult
 from posgeom.training.resume import CHECKPOINTS, STEPS, finish, prepare
+from posgeom.training.setup import Progress, machine_of, make_model, make_trainer, put_encoding
 from posgeom.training.tasks import Vocabulary, make_task
 from posgeom.training_options import FIT, TrainOptions
 
@@ -60,9 +61,6 @@ def train(
     RunError
         When the directory holds another run, or one that has ended.
     """
-    _need_the_trainer()
-    from posgeom.training.setup import Progress, machine_of, make_model, make_trainer, put_encoding
-
     options.check()
     preset, place = options.sized(), Path(directory)
     files = [str(corpus)] if isinstance(corpus, str | Path) else [str(one) for one in corpus]
@@ -123,13 +121,3 @@ def train(
     )
     finish(place, result)
     return result
-
-
-def _need_the_trainer() -> None:
-    try:
-        import accelerate  # noqa: F401
-        import transformers
-    except ImportError:
-        raise PosgeomError("training needs transformers and accelerate: pip install 'posgeom[models]'") from None
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()

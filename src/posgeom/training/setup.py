@@ -25,6 +25,8 @@ _LOG_EVERY = 10
 
 def make_model(options: TrainOptions, preset: Preset, task: Task) -> Any:
     """A model with the head of the task: BERT of the preset's sizes, or that of a checkpoint."""
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
     transformers.set_seed(options.seed)
     masked, vocabulary = task.name == "mlm", task.vocabulary
     labels = {} if masked else {"num_labels": len(task.labels)}
