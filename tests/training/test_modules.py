@@ -175,16 +175,25 @@ def test_refused_ranks_and_lengths(training: Any, points: np.ndarray) -> None:
         training.PositionalEmbedding(points)(N + 1)
 
 
-def test_without_torch() -> None:
-    """One line that says what to install."""
-    code = """
+@pytest.mark.parametrize(
+    ("missing", "name", "message"),
+    [
+        ("torch", "TrainOptions", "posgeom.training needs torch and transformers: pip install 'posgeom[models]'\n"),
+        ("transformers", "train", "training needs transformers and accelerate: pip install 'posgeom[models]'\n"),
+        ("accelerate", "train", "training needs transformers and accelerate: pip install 'posgeom[models]'\n"),
+        ("transformers", "PositionalEmbedding", ""),
+    ],
+)
+def test_what_is_not_installed_is_one_line(missing: str, name: str, message: str) -> None:
+    """It says what to install."""
+    code = f"""
 import sys
-sys.modules["torch"] = None
+sys.modules[{missing!r}] = None
 import posgeom
 try:
-    import posgeom.training
+    from posgeom.training import {name}
 except posgeom.PosgeomError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "posgeom.training needs torch and transformers: pip install 'posgeom[models]'\n"
+    assert done.stdout == message

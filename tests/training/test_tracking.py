@@ -1,6 +1,7 @@
 """Scores of a table against slow independent forms."""
 
 from itertools import permutations
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,15 @@ from posgeom.inference.scorecard import scorecard
 from posgeom.training_options import checked_schedule
 
 
-def tracker(*arguments: Any) -> Any:
-    from posgeom.training.tracking import TableTracker
+class tracker:  # noqa: N801
+    def __init__(self, *arguments: Any) -> None:
+        from posgeom.training.tracking import TableTracker
 
-    return TableTracker(*arguments)
+        self._tracker = TableTracker(*arguments)
+
+    def scores(self, *arguments: Any) -> Any:
+        """Scores by attribute."""
+        return SimpleNamespace(**self._tracker.scores(*arguments))
 
 
 def test_a_table_by_itself() -> None:

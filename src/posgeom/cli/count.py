@@ -9,6 +9,7 @@ from posgeom.cli import options as o
 from posgeom.cli.console import progress_bars
 from posgeom.counts.counting import count
 from posgeom.counts.counts_notes import notes_on_counts
+from posgeom.counts.merging import add_up
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.storage import read_counts
 from posgeom.errors import CorpusError, CountsError
@@ -73,8 +74,7 @@ def merged_counts(files: list[Path]) -> PositionCounts:
         if file.resolve() in seen:
             raise CountsError(f"{shown(file)} is named twice: its counts would be doubled")
         seen.add(file.resolve())
-    first, *rest = [read_counts(file) for file in files]
-    return first.merge(*rest) if rest else first
+    return add_up(map(read_counts, files))
 
 
 def _say(counts: PositionCounts, output: Path) -> None:

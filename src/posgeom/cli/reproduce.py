@@ -178,7 +178,7 @@ def trained_runs(
 ) -> dict[str, dict[str, Any]]:
     """The runs of Section 6.1, from scratch and, where there is a checkpoint, from that; those that ended are read."""
     from posgeom.options import ReadOptions
-    from posgeom.training.run import train
+    from posgeom.training import train
     from posgeom.training_options import TrainOptions
 
     if sst2 is None:

@@ -61,7 +61,7 @@ def command(
     **options: Any,
 ) -> None:
     """Train a model on a task made from a corpus, and watch the geometry of its positions along the way."""
-    from posgeom.training.run import train
+    from posgeom.training import train
 
     read: ReadOptions = options.pop("options", ReadOptions())
     if fold_by is not None:

@@ -1,14 +1,10 @@
-"""Corpora of known truth, drawn document by document and counted as a user's are.
-
-Folds are hashes of texts, groups or rows, and so of unequal size. Documents do what real ones do: their tokens depend
-on each other through topics, runs and copies, their lengths differ, and most of their positions can be alike.
-"""
+"""Corpora of known truth, drawn document by document and counted as a user's are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,11 +15,11 @@ from posgeom.counts.counting import count_texts
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.estimation.crossval import squared_distances
 from posgeom.seeds import make_rng
-from posgeom.simulation.documents import Make, authors, chain, families, independent, runs, topical, unequal
+from posgeom.simulation.documents import Documents, authors, chain, families, independent, runs, topical, unequal
 
 _LETTERS = np.array(list("ACGTNRYKM"))
 _N_POSITIONS = 24
-_EDITED, _TOPICS = 0.1, 8
+_TOPICS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +30,13 @@ class Scenario:
     what: str
     marginal: NDArray[np.float64]
     """True token distribution of each position, shape (n_positions, vocab_size)."""
-    make: Make
-    """Draws documents."""
+    make: Callable[[np.random.Generator, NDArray[np.float64]], Documents]
+    """Draws documents whose positions have these distributions."""
     n_folds: int = 10
     fold_by: str = "text"
     """``"text"`` or ``"row"``, where documents have no groups."""
     breaks: str = ""
     """Which assumption does not hold here, where one does not."""
-    _known: dict[int, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     @property
     def n_positions(self) -> int:
@@ -55,10 +50,8 @@ class Scenario:
 
     def true_squared(self, depth: int) -> NDArray[np.float64]:
         """Squared distances that samples of one depth show on average, shape (n_positions, n_positions)."""
-        if depth not in self._known:
-            roots = expected_roots(self.marginal, depth)
-            self._known[depth] = np.asarray(np.maximum(squared_distances(roots @ roots.T), 0))
-        return self._known[depth]
+        roots = expected_roots(self.marginal, depth)
+        return np.asarray(np.maximum(squared_distances(roots @ roots.T), 0))
 
     def true_mean_squared(self, depth: int, positions: NDArray[np.int64]) -> float:
         """The same, as a mean over the pairs of some positions."""
@@ -91,10 +84,7 @@ def _words(n: int) -> NDArray[np.object_]:
 
 
 def expected_roots(distributions: NDArray[np.float64], depth: int) -> NDArray[np.float64]:
-    """E sqrt(X / K) for X binomial with K = `depth` draws, of each probability; shape as given.
-
-    Interpolated in the logarithm of the probability, to about 1e-5 of the root.
-    """
+    """E sqrt(X / K) for X binomial with K = `depth` draws, of each probability, interpolated to 1e-5 of the root."""
     log_p, relative = _root_ratios(depth)
     with np.errstate(divide="ignore"):
         logs = np.log(distributions)
@@ -173,43 +163,45 @@ def _with_structure() -> Iterator[Scenario]:
     drift, small, short = _drift(n, 2000), _drift(n, 30), _drift(6, 40, 4)
     letters, topics = _motif(30, 5, 5), _topics(drift)
     for k in (500, 5000, 20000):
-        yield Scenario(f"letters, N = {k:,}", "five letters, most positions equal", letters, independent(k))
+        yield Scenario(f"letters, N = {k:,}", "five letters, most positions equal", letters, partial(independent, n=k))
     for k in (60, 200):
-        yield Scenario(f"{k} documents", f"{k} documents, V = 30", small, independent(k))
+        yield Scenario(f"{k} documents", f"{k} documents, V = 30", small, partial(independent, n=k))
     for k in (5, 10, 20):
         what = f"Zipf vocabulary, V = 2,000, that drifts; {k} folds"
-        yield Scenario(f"drift, {k} folds", what, drift, independent(2000), n_folds=k)
-    yield Scenario("unequal lengths", "the drift, geometric lengths", drift, unequal(4000, 12))
-    of_topics = topical(2000, topics, lengths=False)
+        yield Scenario(f"drift, {k} folds", what, drift, independent, n_folds=k)
+    yield Scenario("unequal lengths", "the drift, geometric lengths", drift, partial(unequal, mean=12, n=4000))
+    of_topics = partial(topical, topics=topics, lengths=False)
     yield Scenario("topics", "the drift, in documents of eight topics", topics.mean(axis=0), of_topics)
-    yield Scenario("runs", "tokens that repeat the one before", chain(_drift(n, 200)), runs(2000))
-    yield Scenario("rank 3", "three axes, V = 200, N = 3,000", _three_axes(n, 200), independent(3000))
-    yield Scenario("dense vocabulary", "V = 240, N = 2,000", _drift(n, 240), independent(2000))
-    yield Scenario("huge vocabulary", "V = 50,000, N = 2,000", _drift(n, 50000), independent(2000))
+    yield Scenario("runs", "tokens that repeat the one before", chain(_drift(n, 200)), runs)
+    yield Scenario("rank 3", "three axes, V = 200, N = 3,000", _three_axes(n, 200), partial(independent, n=3000))
+    yield Scenario("dense vocabulary", "V = 240, N = 2,000", _drift(n, 240), independent)
+    yield Scenario("huge vocabulary", "V = 50,000, N = 2,000", _drift(n, 50000), independent)
     for name, grouped, edited, breaks in (
-        ("copies, grouped", True, _EDITED, ""),
+        ("copies, grouped", True, 0.1, ""),
         ("copies, by text", False, 0.0, ""),
-        ("copies, not grouped", False, _EDITED, "copies in several folds"),
+        ("copies, not grouped", False, 0.1, "copies in several folds"),
     ):
         what = f"families of five {'edited' if edited else 'exact'} copies"
-        yield Scenario(name, what, drift, families(2000, grouped=grouped, edited=edited), breaks=breaks)
+        yield Scenario(name, what, drift, partial(families, grouped=grouped, edited=edited), breaks=breaks)
     for fold_by, breaks in (("row", ""), ("text", "texts that coincide by chance share folds")):
-        documents = unequal(2000, 2.5)
+        documents = partial(unequal, mean=2.5)
         yield Scenario(f"short, by {fold_by}", "mean length 2.5, V = 40", short, documents, 10, fold_by, breaks)
 
 
 def _without_structure() -> Iterator[Scenario]:
     n, five = _N_POSITIONS, _flat(30, np.array([0.3, 0.25, 0.2, 0.2, 0.05]))
     topics = _topics(_flat(n, _zipf(2000)))
-    copies = families(2000, grouped=True, edited=_EDITED, lengths=True)
-    yield Scenario("none: letters", "five letters", five, independent(2000))
-    yield Scenario("none: 60 documents", "60 documents, V = 30", _flat(n, _zipf(30)), independent(60))
-    of_topics = topical(2000, topics, lengths=True)
+    copies = partial(families, grouped=True, lengths=True)
+    yield Scenario("none: letters", "five letters", five, independent)
+    yield Scenario("none: 60 documents", "60 documents, V = 30", _flat(n, _zipf(30)), partial(independent, n=60))
+    of_topics = partial(topical, topics=topics, lengths=True)
     yield Scenario("none: topics", "eight topics, geometric lengths", topics.mean(axis=0), of_topics)
-    yield Scenario("none: runs", "tokens that repeat the one before", _flat(n, _zipf(200)), runs(2000))
-    yield Scenario("none: runs of letters", "letters that repeat the one before", five, runs(2000))
+    yield Scenario("none: runs", "tokens that repeat the one before", _flat(n, _zipf(200)), runs)
+    yield Scenario("none: runs of letters", "letters that repeat the one before", five, runs)
     yield Scenario("none: grouped copies", "edited copies of unequal length, grouped", _flat(n, _zipf(2000)), copies)
-    yield Scenario("none: authors", "a hundred authors, grouped", _flat(n, _zipf(500)), authors(2000))
-    yield Scenario("none: short", "mean length 2.5, V = 40", _flat(6, _zipf(40)), unequal(2000, 2.5), fold_by="row")
-    yield Scenario("none: huge vocabulary", "V = 50,000", _flat(n, _zipf(50000)), independent(2000))
-    yield Scenario("none: 20 folds", "V = 200, 20 folds", _flat(n, _zipf(200)), independent(2000), n_folds=20)
+    yield Scenario("none: authors", "a hundred authors, grouped", _flat(n, _zipf(500)), authors)
+    yield Scenario(
+        "none: short", "mean length 2.5, V = 40", _flat(6, _zipf(40)), partial(unequal, mean=2.5), fold_by="row"
+    )
+    yield Scenario("none: huge vocabulary", "V = 50,000", _flat(n, _zipf(50000)), independent)
+    yield Scenario("none: 20 folds", "V = 200, 20 folds", _flat(n, _zipf(200)), independent, n_folds=20)

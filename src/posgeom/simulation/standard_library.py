@@ -46,10 +46,7 @@ def demo_texts() -> list[str]:
 
 
 def docstrings() -> Iterator[tuple[str, str]]:
-    """Docstrings of modules, classes and functions of the standard library, and the file that each stands in.
-
-    Words in lower case and punctuation marks, with spaces between.
-    """
+    """Docstrings of the standard library, words in lower case and marks with spaces between, and each one's file."""
     for path in standard_library_files():
         try:
             tree = ast.parse(path.read_bytes())

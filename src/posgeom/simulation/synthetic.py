@@ -37,12 +37,10 @@ def synthetic(
     n_folds: int = 10,
     seed: int = 0,
 ) -> SyntheticCorpus:
-    """Draw a three-regime corpus.
+    """Draw a corpus like the paper's, of which it says no more than n, V, N and three regimes; here those are thirds.
 
-    The first quarter of the positions prefers the first third of the vocabulary, the middle half the second
-    third, the last quarter the rest. Each position draws its own distribution from a Dirichlet with one
-    concentration, times the preference on its regime's third. The paper does not specify its corpus further than
-    n = 32, V = 200, N = 5,000 and three regimes; by default this one comes near its figures.
+    The first quarter of the positions prefers the first third of the vocabulary, the middle half the second, the last
+    quarter the rest: each position draws its distribution from a Dirichlet whose concentration is higher there.
     """
     if n_positions < 4 or vocab_size < 3 or n_documents < n_folds or n_folds < 1:
         raise CountsError(
@@ -69,31 +67,23 @@ def sample_counts(
     rng: np.random.Generator,
     source: str = "synthetic",
 ) -> PositionCounts:
-    """Multinomial counts from given distributions, positions independent of each other.
-
-    Shapes: `distributions` (n, V), `depth` (n,).
-    """
-    n_positions, vocab_size = distributions.shape
-    fold, position, token, count = [], [], [], []
-    documents = np.zeros(n_folds, np.int64)
+    """Multinomial counts from `distributions` (n, V), at `depth` (n,), positions independent of each other."""
+    # Folds differ by at most one, and add up to the depth.
+    per_fold = (depth + np.arange(n_folds)[:, None]) // n_folds
+    parts = []
     for f in range(n_folds):
-        per_fold = (depth + f) // n_folds  # differs by at most one between folds, and adds up to the depth
-        documents[f] = per_fold.max()
-        for i in range(n_positions):
-            drawn = rng.multinomial(per_fold[i], distributions[i])
-            tokens = np.flatnonzero(drawn)
-            fold.append(np.full(tokens.size, f))
-            position.append(np.full(tokens.size, i))
-            token.append(tokens)
-            count.append(drawn[tokens])
+        counts = rng.multinomial(per_fold[f], distributions)
+        position, token = np.nonzero(counts)
+        parts.append((np.full(token.size, f), position, token, counts[position, token]))
+    fold, position, token, count = (np.concatenate(one).astype(np.int64) for one in zip(*parts, strict=True))
     return PositionCounts(
-        fold=np.concatenate(fold).astype(np.int64),
-        position=np.concatenate(position).astype(np.int64),
-        token=np.concatenate(token).astype(np.int64),
-        count=np.concatenate(count).astype(np.int64),
-        n_positions=n_positions,
-        tokenizer=TokenizerIdentity("tokenizers", source, None, vocab_size, 0),
-        documents=documents,
+        fold,
+        position,
+        token,
+        count,
+        n_positions=distributions.shape[0],
+        tokenizer=TokenizerIdentity("tokenizers", source, None, distributions.shape[1], 0),
+        documents=per_fold.max(axis=1),
         empty_documents=0,
         sources=(source,),
     )

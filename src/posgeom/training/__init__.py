@@ -28,6 +28,11 @@ _WITH_THE_TRAINER = {
 
 def __getattr__(name: str) -> Any:
     if name in _WITH_THE_TRAINER:  # transformers takes seconds to load
+        try:
+            import accelerate  # noqa: F401
+            import transformers  # noqa: F401
+        except ImportError:
+            raise PosgeomError("training needs transformers and accelerate: pip install 'posgeom[models]'") from None
         return getattr(import_module(f"posgeom.training.{_WITH_THE_TRAINER[name]}"), name)
     raise AttributeError(f"module 'posgeom.training' has no attribute {name!r}")
 

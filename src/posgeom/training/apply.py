@@ -7,7 +7,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from posgeom.encodings.base import Encoding
 from posgeom.encodings.catalog import plain
 from posgeom.encodings.registry import build_encoding
 from posgeom.errors import CheckpointError, EncodingError
@@ -99,9 +98,13 @@ def apply_encoding(
         When the encoding has no vectors, another width, or fewer positions than the model.
     """
     place = place_of(model, stack)
-    n = place.table(model).shape[0] - place.first_row
-    width = place.table(model).shape[1]
-    built = _build(encoding, n, width, seed)
+    rows, width = place.table(model).shape
+    n = rows - place.first_row
+    is_none = isinstance(encoding, str) and encoding == NONE
+    if isinstance(encoding, str | Path):
+        built = build_encoding("nope" if is_none else str(encoding), n_positions=n, n_dims=width, seed=seed)
+    else:
+        built = as_encoding(encoding)
     points = rows_of(built, n)
     if points.shape[1] != width:
         raise EncodingError(
@@ -111,22 +114,42 @@ def apply_encoding(
     if rank is not None:
         coordinates, axes = factors_of(points, rank)
         points = coordinates @ axes.T
+    before: Applied | None = getattr(model, _HANDLE, None)
     if match_norm and points.any():
-        own = rms_norm(_own_table(model, place)[place.first_row :].double().cpu().numpy())
+        former = place.table(model).detach()
+        if before is not None and before._former is not None and before.place == place:
+            former = before._former.reshape(former.shape)
+        own = rms_norm(former[place.first_row :].double().cpu().numpy())
         if own == 0:
             raise EncodingError("the model's table is zero, which nothing can be scaled to: say match_norm=False")
         points = scaled_to(points, own, built.name)
-    _take_back(model, place)
-    learns = trainable and not (isinstance(encoding, str) and encoding == NONE)
+    if before is not None and before._former is not None:
+        remove_encoding(model)
+    elif before is not None and is_low_rank(model, place):
+        make_full(model, place)  # of a loaded model, whose former table is not known, the values stay
+    learns = trainable and not is_none
     table: nn.Parameter = getattr(place.owner(model), place.attribute)
     applied = Applied(
         place,
-        _record(built, points, rank=rank, trainable=learns, stack=stack),
+        {
+            "encoding": built.name,
+            "scheme": built.scheme,
+            "options": {key: plain(value) for key, value in built.options.items()},
+            "fit": dict(built.fit) or None,
+            "n_positions": n,
+            "n_dims": width,
+            "rank": rank,
+            "trainable": learns,
+            "row_norm": rms_norm(points),
+            "n_parameters": n * width if rank is None else rank * (n + width),
+            "stack": stack,
+        },
         table.detach().clone(),
         getattr(model.config, _KEY, None),
         table.requires_grad,
     )
-    _write(table, place, points)
+    with torch.no_grad():
+        table[..., place.first_row :, :] = torch.as_tensor(points, dtype=torch.float64).to(table)
     table.requires_grad_(learns)
     if rank is not None:
         make_low_rank(model, place, rank)
@@ -147,7 +170,7 @@ def remove_encoding(model: nn.Module) -> None:
     CheckpointError
         When no encoding was applied to it, or it was loaded with one: a checkpoint does not keep the former table.
     """
-    applied = _applied(model)
+    applied: Applied | None = getattr(model, _HANDLE, None)
     if applied is None:
         raise CheckpointError(f"{type(model).__name__} has no encoding that apply_encoding put into it here")
     if applied._former is None:
@@ -223,19 +246,7 @@ def from_pretrained(path: str | Path, model_class: Any = None, **options: Any) -
         model = model_class.from_pretrained(str(path), **options)
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{shown(path)} cannot be loaded by transformers: {one_line(error)}") from None
-    record = _stored_record(model.config, path)
-    place = place_of(model, record["stack"])
-    getattr(place.owner(model), place.attribute).requires_grad_(record["trainable"])
-    if record["rank"] is not None:
-        make_low_rank(model, place, record["rank"])
-        load_factors(model, place, open_checkpoint(path))
-    setattr(model, _HANDLE, Applied(place, record, None))
-    return model
-
-
-def _stored_record(config: Any, path: str | Path) -> dict[str, Any]:
-    """What the config of a checkpoint says of its encoding; the file is not trusted."""
-    record = getattr(config, _KEY, None)
+    record = getattr(model.config, _KEY, None)  # of a file that is not trusted
     if not isinstance(record, dict):
         raise CheckpointError(f"{shown(path)} has no encoding of posgeom in its config: load it with transformers")
     kinds: dict[str, Any] = {"rank": int | None, "trainable": bool, "stack": str | None, "encoding": str}
@@ -244,55 +255,10 @@ def _stored_record(config: Any, path: str | Path) -> dict[str, Any]:
             raise CheckpointError(
                 f"{shown(path)}: its config has posgeom.{key} = {shown(record.get(key), 40)}: load it with transformers"
             )
-    return record
-
-
-def _build(encoding: Any, n: int, width: int, seed: int) -> Encoding:
-    if not isinstance(encoding, str | Path):
-        return as_encoding(encoding)
-    return build_encoding("nope" if encoding == NONE else str(encoding), n_positions=n, n_dims=width, seed=seed)
-
-
-def _applied(model: nn.Module) -> Applied | None:
-    return getattr(model, _HANDLE, None)
-
-
-def _own_table(model: nn.Module, place: Place) -> Tensor:
-    """The table that the model has without what was applied before, (rows, width)."""
-    applied = _applied(model)
-    if applied is None or applied._former is None or applied.place != place:
-        return place.table(model).detach()
-    return applied._former.reshape(applied._former.shape[-2:])
-
-
-def _take_back(model: nn.Module, place: Place) -> None:
-    """Undo what was applied before; of a loaded model, whose former table is not known, keep the values."""
-    applied = _applied(model)
-    if applied is None:
-        return
-    if applied._former is not None:
-        remove_encoding(model)
-    elif is_low_rank(model, place):
-        make_full(model, place)
-
-
-def _write(table: Tensor, place: Place, points: Any) -> None:
-    with torch.no_grad():
-        table[..., place.first_row :, :] = torch.as_tensor(points, dtype=torch.float64).to(table)
-
-
-def _record(encoding: Encoding, points: Any, *, rank: int | None, trainable: bool, stack: str | None) -> dict[str, Any]:
-    n, d = points.shape
-    return {
-        "encoding": encoding.name,
-        "scheme": encoding.scheme,
-        "options": {key: plain(value) for key, value in encoding.options.items()},
-        "fit": dict(encoding.fit) or None,
-        "n_positions": n,
-        "n_dims": d,
-        "rank": rank,
-        "trainable": trainable,
-        "row_norm": rms_norm(points),
-        "n_parameters": n * d if rank is None else rank * (n + d),
-        "stack": stack,
-    }
+    place = place_of(model, record["stack"])
+    getattr(place.owner(model), place.attribute).requires_grad_(record["trainable"])
+    if record["rank"] is not None:
+        make_low_rank(model, place, record["rank"])
+        load_factors(model, place, open_checkpoint(path))
+    setattr(model, _HANDLE, Applied(place, record, None))
+    return model

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import TrainerCallback
 
-from posgeom.errors import RunError
 from posgeom.estimation.build import Geometry
-from posgeom.messages import one_line, shown
 from posgeom.training.model_table import read_table, unwrapped
-from posgeom.training.storage import Row, read_records, replace_file, save_array, start_path, write_records
+from posgeom.training.storage import Row, read_start_and_records, replace_file, start_path, write_records
 from posgeom.training.tracking import TableTracker
 from posgeom.training_options import SCHEDULE, checked_schedule
 
@@ -72,7 +69,6 @@ class PositionGeometryCallback(TrainerCallback):
     ) -> None:
         self._tracker = TableTracker(geometry, n_positions)
         self._path = None if path is None else Path(path)
-        self._start_path = None if path is None else start_path(Path(path))
         self._schedule = checked_schedule(tuple(schedule))
         self._measure, self._read = measure, read
         self._trainer: Any = None
@@ -94,11 +90,12 @@ class PositionGeometryCallback(TrainerCallback):
 
     def on_train_begin(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:  # noqa: ARG002
         """Record the table that training begins with, or take up the records of a run that is resumed."""
-        if state.global_step:
-            self._resume(state.global_step)
-            return
-        self.records = []
-        self._record(state, control, model, is_start=True)
+        if not state.global_step:
+            self.records = []
+            self._record(state, control, model, is_start=True)
+        elif self._path is not None and (stored := read_start_and_records(self._path)) is not None:
+            self._start, records = stored
+            self.records = [row for row in records if row["step"] <= state.global_step]  # later ones are made again
 
     def on_step_end(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:  # noqa: ARG002
         """Record a step of the schedule, and the last one."""
@@ -113,42 +110,25 @@ class PositionGeometryCallback(TrainerCallback):
 
     def _record(self, state: Any, control: Any, model: Any, *, is_start: bool = False) -> None:
         began = time.perf_counter()
+        measuring = 0.0
         table = self._read(model)  # by every process, as sharded parameters must be gathered by all
         if is_start:
             self._start = table
-            self._write_start(state)
+            if self._path is not None and state.is_world_process_zero:
+                replace_file(start_path(self._path), lambda path: np.save(path, table, allow_pickle=False))
         if state.is_world_process_zero and (not is_start or 0 in self._schedule):
-            row: Row = {"step": state.global_step} | asdict(self._tracker.scores(table, self._start))
-            self.seconds += time.perf_counter() - began
-            began = time.perf_counter()
+            row: Row = {"step": state.global_step} | self._tracker.scores(table, self._start)
             if self._measure is not None:
+                measured = time.perf_counter()
                 row |= self._measure(unwrapped(model), state.global_step)
-            self.seconds_measuring += time.perf_counter() - began
-            began = time.perf_counter()
+                measuring = time.perf_counter() - measured
             self.records.append(row)
             if self._path is not None:
                 write_records(self.records, self._path)
-            self._log(row, control)
-        self.seconds += time.perf_counter() - began
-
-    def _log(self, row: Row, control: Any) -> None:
-        if self._trainer is None:
-            return
-        should_log = control.should_log  # which logging takes for done
-        logs = {f"positions/{name}": value for name, value in row.items() if value is not None and name != "step"}
-        self._trainer.log(logs)
-        control.should_log = should_log
-
-    def _write_start(self, state: Any) -> None:
-        if self._start_path is not None and state.is_world_process_zero:
-            replace_file(self._start_path, lambda path: save_array(path, self._start))
-
-    def _resume(self, step: int) -> None:
-        """Go on with the records up to the step that training is resumed from; later ones are made again."""
-        if self._path is None or self._start_path is None or not self._start_path.exists():
-            return
-        try:
-            self._start = np.load(self._start_path, allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise RunError(f"cannot read {shown(self._start_path)}: {one_line(error)}") from None
-        self.records = [row for row in read_records(self._path) if row["step"] <= step]
+            if self._trainer is not None:
+                should_log = control.should_log  # which logging takes for done
+                logs = {name: value for name, value in row.items() if value is not None and name != "step"}
+                self._trainer.log({f"positions/{name}": value for name, value in logs.items()})
+                control.should_log = should_log
+        self.seconds += time.perf_counter() - began - measuring
+        self.seconds_measuring += measuring

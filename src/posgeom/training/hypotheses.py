@@ -25,6 +25,7 @@ MOST_PROBES, MOST_SWAPS, FEWEST_PROBES = 128, 16, 20
 """Held-out documents whose tokens are swapped, once for every pair of positions tried, pairs that are, and documents
 that must have tokens at both: a run over all documents for each pair is what this costs."""
 NAMES = ("h1", "h2", "h3", "all")
+"""H1 and H3 are of the documents trained on, H2 of some held out; each is corrected for its number of pairs."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,7 @@ class _Running(Tensors):
 
 
 def hypotheses(counts: PositionCounts, task: Task, seed: int) -> Callable[[Any], dict[str, int | None]]:
-    """A function from a running model to the pairs of positions that H1, H2, H3 and all three are shown for.
-
-    ``h1`` pairs of the ``h1_pairs`` that were tested, and so on; None where one cannot be tested. H1 and H3 are of the
-    documents trained on, H2 of some that are held out; each is corrected for the number of its pairs.
-    """
+    """A function from a running model to the pairs of positions that each of `NAMES` is shown for, and is tested on."""
     ids, mask, content, labels = _probes(task)
     together = content.T.astype(np.int64) @ content
     pairs = np.argwhere(np.triu(together >= FEWEST_PROBES, 1))
@@ -59,15 +56,14 @@ def hypotheses(counts: PositionCounts, task: Task, seed: int) -> Callable[[Any],
         pairs = pairs[np.sort(make_rng(seed).choice(len(pairs), MOST_SWAPS, replace=False))]
     tried = [(int(i), int(j)) for i, j in pairs]
 
-    def swaps(model: Any) -> SwapTest:
-        loss = torch_loss(model, labels=labels, mask_token=task.vocabulary.mask if labels is None else None, seed=seed)
-        return swap_test(loss, ids, mask, content=content, pairs=tried, seed=seed)
-
     def measure(model: Any) -> dict[str, int | None]:
         row: dict[str, int | None] = {key: None for name in NAMES for key in (name, f"{name}_pairs")}
-        tested = swaps(model) if tried else None
-        if tested is not None:
-            row |= {"h2": len(tested.rising), "h2_pairs": len(tested.pairs)}
+        swaps: SwapTest | None = None
+        if tried:
+            mask_token = task.vocabulary.mask if labels is None else None
+            loss = torch_loss(model, labels=labels, mask_token=mask_token, seed=seed)
+            swaps = swap_test(loss, ids, mask, content=content, pairs=tried, seed=seed)
+            row |= {"h2": len(swaps.rising), "h2_pairs": len(swaps.pairs)}
         try:
             embedding = model.get_input_embeddings().weight.detach().cpu().double().numpy()
             h1 = mean_embedding_test(counts, embedding, seed=seed)
@@ -76,8 +72,8 @@ def hypotheses(counts: PositionCounts, task: Task, seed: int) -> Callable[[Any],
             row |= {"h3": h3.n_told_apart, "h3_pairs": h3.n_pairs}
         except (GeometryError, CheckpointError):  # too little text, or a model that has no such product
             return row
-        if tested is not None:
-            theorem = separation(h1, h3, tested)
+        if swaps is not None:
+            theorem = separation(h1, h3, swaps)
             row |= {"all": theorem.n_covered, "all_pairs": theorem.n_pairs}
         return row
 

@@ -19,11 +19,10 @@ _ROUNDINGS = 64
 
 
 class LowRankTable(nn.Module):
-    """The parametrization: rows that no position has as they are, then A W^T.
+    """The parametrization: rows that no position has as they are, then A W^T."""
 
-    Saved states have the whole table under its own name beside the factors, so that a model without this module loads
-    them too; where one is loaded, the factors count.
-    """
+    # Saved states have the whole table under its own name beside the factors, so that a model without this module loads
+    # them too; where one is loaded, the factors count.
 
     def __init__(self, place: Place, rank: int) -> None:
         super().__init__()

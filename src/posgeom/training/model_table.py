@@ -1,7 +1,6 @@
 """The table of positions of a model that is being trained: unwrapped, gathered where it is sharded, or refused."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -23,41 +22,24 @@ def unwrapped(model: Any) -> Any:
 
 def read_table(model: Any) -> NDArray[np.float64]:
     """The vectors of positions 0, 1, ..., shape (n, d); every process of a sharded run must call it."""
+    from torch.distributed.fsdp import FullyShardedDataParallel
+
     inner = unwrapped(model)
-    with _flat_parameters(model):
+    with ExitStack() as gathered:
+        if isinstance(model, FullyShardedDataParallel):  # which has flattened all parameters
+            gathered.enter_context(FullyShardedDataParallel.summon_full_params(model, writeback=False))
         place = place_of(inner)
-        with _spread_parameters(list(place.owner(inner).parameters())):
-            table = place.table(inner).detach()
-            whole = table.full_tensor() if hasattr(table, "full_tensor") else table
-            values = np.asarray(whole.cpu().double().numpy())
+        spread = [one for one in place.owner(inner).parameters() if hasattr(one, "ds_id")]
+        if spread:  # over processes
+            from deepspeed.zero import GatheredParameters
+
+            gathered.enter_context(GatheredParameters(spread))
+        table = place.table(inner).detach()
+        whole = table.full_tensor() if hasattr(table, "full_tensor") else table
+        values = np.asarray(whole.cpu().double().numpy())
     if values.ndim != 2 or len(values) <= place.first_row:
         raise CheckpointError(
             f"the table of positions has shape {values.shape} in this process: expected (rows, d); a part of a sharded "
             "parameter is not scored"
         )
     return values[place.first_row :]
-
-
-@contextmanager
-def _spread_parameters(parameters: list[Any]) -> Iterator[None]:
-    """The whole of parameters that DeepSpeed has spread over processes, inside the block."""
-    spread = [one for one in parameters if hasattr(one, "ds_id")]
-    if not spread:
-        yield
-        return
-    from deepspeed.zero import GatheredParameters
-
-    with GatheredParameters(spread):
-        yield
-
-
-@contextmanager
-def _flat_parameters(model: Any) -> Iterator[None]:
-    """The parameters of a model that FullyShardedDataParallel has flattened, inside the block."""
-    from torch.distributed.fsdp import FullyShardedDataParallel
-
-    if not isinstance(model, FullyShardedDataParallel):
-        yield
-        return
-    with FullyShardedDataParallel.summon_full_params(model, writeback=False):
-        yield

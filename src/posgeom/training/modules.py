@@ -39,10 +39,9 @@ class PositionModule(nn.Module):
 
     def extra_repr(self) -> str:
         """Sizes, as torch shows them."""
-        parts = [f"{self.n_positions}, {self.embedding_dim}"]
-        parts += [f"offset={self.offset}"] if self.offset else []
-        parts += [] if self.padding_idx is None else [f"padding_idx={self.padding_idx}"]
-        return ", ".join(parts)
+        offset = f", offset={self.offset}" if self.offset else ""
+        padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
+        return f"{self.n_positions}, {self.embedding_dim}{offset}{padding}"
 
 
 class PositionalEmbedding(PositionModule):

@@ -9,25 +9,14 @@ from torch.nn.utils import parametrize
 from posgeom.errors import CheckpointError
 from posgeom.messages import shown, shown_list
 from posgeom.models.config import ModelConfig
-from posgeom.models.family import PositionTable, Stack
+from posgeom.models.family import PositionTable
 from posgeom.models.interventions import running_name
 from posgeom.models.registry import find_family
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A model's table.
-
-    Attributes
-    ----------
-    parameter : str
-        Its full name in the running model.
-    first_row : int
-        Row of position 0: after padding rows, and after those of class tokens.
-    tensor : str
-        Its name in checkpoints, without the parts in `prefixes` that may stand before it.
-    prefixes : frozenset of str
-    """
+    """A model's table: its full name there, its row of position 0, and its name in checkpoints, after `prefixes`."""
 
     parameter: str
     first_row: int
@@ -64,28 +53,19 @@ def place_of(model: nn.Module, stack: str | None = None) -> Place:
             f"{name} has model_type {shown(kind, 60)}, which is not known: use PositionalEmbedding in its place, or "
             "register_family"
         )
-    chosen = _stack(family.stacks(ModelConfig(config.to_dict(), name)), stack, name)
+    stacks = family.stacks(ModelConfig(config.to_dict(), name))
+    chosen = next((one for one in stacks if stack in (None, one.name)), None)
+    if chosen is None:
+        raise CheckpointError(f"{name} has no stack {shown(stack)}: it has {shown_list([s.name for s in stacks])}")
     table = chosen.positions
     if not isinstance(table, PositionTable):
         raise CheckpointError(
             f"{name} has positions of kind {table.kind}, no table that an encoding could take the place of: "
             "expected one such as BERT, RoBERTa, ALBERT, GPT-2, OPT or ViT has"
         )
-    parameter = running_name(_names(model), table.tensor, family.prefixes, name)
-    return Place(parameter, table.offset + table.n_special, table.tensor, family.prefixes)
-
-
-def _stack(stacks: tuple[Stack, ...], name: str | None, model: str) -> Stack:
-    for stack in stacks:
-        if name in (None, stack.name):
-            return stack
-    raise CheckpointError(f"{model} has no stack {shown(name)}: it has {shown_list([s.name for s in stacks])}")
-
-
-def _names(model: nn.Module) -> list[str]:
-    """Names of parameters, a table of low rank under the name of the table."""
-    names = [name for name, _ in model.named_parameters(remove_duplicate=False)]
+    names = [parameter for parameter, _ in model.named_parameters(remove_duplicate=False)]
     for prefix, module in model.named_modules():
-        if parametrize.is_parametrized(module):
+        if parametrize.is_parametrized(module):  # a table of low rank has the name of the table
             names += [f"{prefix}.{attribute}".lstrip(".") for attribute in module.parametrizations]
-    return names
+    parameter = running_name(names, table.tensor, family.prefixes, name)
+    return Place(parameter, table.offset + table.n_special, table.tensor, family.prefixes)

@@ -64,7 +64,8 @@ class TrainingResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The content of ``run.json``; an undefined number is None."""
-        task, shape = self.task, self.geometry
+        task, shape, config = self.task, self.geometry, self.model.config
+        parameters = list(self.model.parameters())
         return {
             "schema_version": SCHEMA_VERSION,
             "software": {"name": "posgeom", "version": version("posgeom")},
@@ -80,7 +81,15 @@ class TrainingResult:
                 "held_out_documents": len({one.document for one in task.held_out}),
                 "held_out": f"one document in {HELD_OUT}, by a hash of its text",
             },
-            "model": _model(self.model),
+            "model": {
+                "class": type(self.model).__name__,
+                "model_type": config.model_type,
+                "n_layers": config.num_hidden_layers,
+                "n_heads": config.num_attention_heads,
+                "width": config.hidden_size,
+                "parameters": sum(one.numel() for one in parameters),
+                "trained_parameters": sum(one.numel() for one in parameters if one.requires_grad),
+            },
             "options": asdict(self.options),
             "preset": asdict(self.preset),
             "encoding": dict(self.encoding),
@@ -99,16 +108,3 @@ class TrainingResult:
             "machine": dict(self.machine),
             "notes": list(self.notes),
         }
-
-
-def _model(model: Any) -> dict[str, Any]:
-    parameters = list(model.parameters())
-    return {
-        "class": type(model).__name__,
-        "model_type": model.config.model_type,
-        "n_layers": model.config.num_hidden_layers,
-        "n_heads": model.config.num_attention_heads,
-        "width": model.config.hidden_size,
-        "parameters": sum(one.numel() for one in parameters),
-        "trained_parameters": sum(one.numel() for one in parameters if one.requires_grad),
-    }

@@ -2,9 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from hashlib import sha256
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +10,10 @@ from posgeom.errors import OutputError, RunError
 from posgeom.messages import one_line, shown
 from posgeom.training.result import TrainingResult
 from posgeom.training.storage import replace_file, start_path
-from posgeom.training.tasks import Example
 
 PLAN, CHECKPOINTS, RUN, STEPS, MODEL = "plan.json", "checkpoints", "run.json", "steps.parquet", "model"
 _STATE = "trainer_state.json"
 """What the Trainer writes last into a checkpoint."""
-
-
-def digest_of(examples: Sequence[Example]) -> str:
-    """A digest of what is trained on."""
-    return sha256(json.dumps([asdict(one) for one in examples]).encode()).hexdigest()
 
 
 def prepare(directory: Path, plan: Mapping[str, Any]) -> Path | None:
@@ -32,24 +24,19 @@ def prepare(directory: Path, plan: Mapping[str, Any]) -> Path | None:
             raise RunError(f"{shown(directory)} holds a run that has ended: name another directory, or remove it")
         directory.mkdir(parents=True, exist_ok=True)
         last = _last_checkpoint(directory / CHECKPOINTS)
-        if last is not None:
-            _refuse_another(directory, json.loads(path.read_bytes()), planned)
+        stored = planned if last is None else json.loads(path.read_bytes())
+        changed = sorted(name for name in planned if name not in stored or stored[name] != planned[name])
+        if changed:
+            raise RunError(
+                f"{shown(directory)} holds a run with another {changed[0]}: name another directory, remove that one, "
+                "or train with the options it began with"
+            )
         replace_file(path, lambda place: place.write_text(json.dumps(planned, indent=1) + "\n", encoding="ascii"))
     except OSError as error:
         raise OutputError(f"cannot write {shown(directory)}: {error.strerror or one_line(error)}") from None
     except ValueError as error:
         raise RunError(f"{shown(path)} is no JSON: {one_line(error)}; remove {shown(directory)}") from None
     return last
-
-
-def _refuse_another(directory: Path, stored: Mapping[str, Any], planned: Mapping[str, Any]) -> None:
-    """Refuse to go on from a checkpoint of a run with other options."""
-    changed = sorted(name for name in planned if name not in stored or stored[name] != planned[name])
-    if changed:
-        raise RunError(
-            f"{shown(directory)} holds a run with another {changed[0]}: name another directory, remove that one, or "
-            "train with the options it began with"
-        )
 
 
 def _last_checkpoint(folder: Path) -> Path | None:
@@ -80,5 +67,5 @@ def finish(directory: Path, result: TrainingResult) -> None:
     except OSError as error:
         raise OutputError(f"cannot write {shown(directory)}: {error.strerror or one_line(error)}") from None
     shutil.rmtree(directory / CHECKPOINTS, ignore_errors=True)
-    for left in (directory / PLAN, start_path(directory / STEPS), *directory.glob(f".{STEPS}*")):
+    for left in (directory / PLAN, start_path(directory / STEPS), *directory.glob(f".*{STEPS}*")):
         left.unlink(missing_ok=True)

@@ -1,21 +1,23 @@
 """The paper's experiment: a model trained from scratch or from a checkpoint, its positions watched (Section 6)."""
 
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from hashlib import sha256
 from pathlib import Path
 
 from posgeom.counts.counting import count_texts
-from posgeom.counts.position_counts import PositionCounts
-from posgeom.errors import GeometryError, PosgeomError
-from posgeom.estimation.build import Geometry, geometry
+from posgeom.errors import GeometryError
+from posgeom.estimation.build import geometry
 from posgeom.options import ReadOptions
 from posgeom.progress import ProgressHook, silent
 from posgeom.training.callback import PositionGeometryCallback
 from posgeom.training.held_out import held_out_scores
 from posgeom.training.hypotheses import hypotheses
 from posgeom.training.result import TrainingResult
-from posgeom.training.resume import CHECKPOINTS, STEPS, digest_of, finish, prepare
+from posgeom.training.resume import CHECKPOINTS, STEPS, finish, prepare
+from posgeom.training.setup import Progress, machine_of, make_model, make_trainer, put_encoding
 from posgeom.training.tasks import Vocabulary, make_task
 from posgeom.training_options import FIT, TrainOptions
 
@@ -59,9 +61,6 @@ def train(
     RunError
         When the directory holds another run, or one that has ended.
     """
-    _need_the_trainer()
-    from posgeom.training.setup import Progress, machine_of, make_model, make_trainer, put_encoding
-
     options.check()
     preset, place = options.sized(), Path(directory)
     files = [str(corpus)] if isinstance(corpus, str | Path) else [str(one) for one in corpus]
@@ -76,10 +75,15 @@ def train(
     counts = count_texts(
         task.texts, task.vocabulary.loaded, n_positions=preset.n_positions, source="documents trained on"
     )
-    shape, notes = _geometry(counts)
+    shape, notes = None, list[str]()
+    try:
+        shape = geometry(counts)
+    except GeometryError as error:
+        notes = [f"No alignment, stress or correlation: the documents trained on have no geometry ({error})."]
     model = make_model(options, preset, task)
     encoding = put_encoding(model, options, shape, counts)
-    plan = asdict(options) | {"corpus": files, "examples": digest_of(task.train)}
+    examples = sha256(json.dumps([asdict(one) for one in task.train]).encode()).hexdigest()
+    plan = asdict(options) | {"corpus": files, "examples": examples}
     del plan["log_to"]  # which does not change the result
     resumed = prepare(place, plan)
     pad, theorem = task.vocabulary.pad, hypotheses(counts, task, options.seed)
@@ -94,11 +98,14 @@ def train(
     trainer.add_callback(Progress(progress))
     began = time.perf_counter()
     trainer.train(resume_from_checkpoint=None if resumed is None else str(resumed))
-    seconds = {
-        "seconds": time.perf_counter() - began,
-        "seconds_recording": callback.seconds,
-        "seconds_measuring": callback.seconds_measuring,
-    }
+    seconds = {"seconds": time.perf_counter() - began}
+    seconds |= {"seconds_recording": callback.seconds, "seconds_measuring": callback.seconds_measuring}
+    notes.append("Alignment and stress say how faithful positions are to the corpus. They do not predict performance.")
+    if shape is not None and options.encoding.partition(":")[0] in ("mds", FIT):
+        notes.append(
+            f"{options.encoding} is fitted to the documents that its alignment at step 0 is computed with: that is "
+            "in-sample."
+        )
     result = TrainingResult(
         model=model,
         options=options,
@@ -110,36 +117,7 @@ def train(
         losses=tuple((row["step"], row["loss"]) for row in trainer.state.log_history if "loss" in row),
         encoding=encoding,
         machine=machine_of(trainer) | seconds | {"resumed_from": None if resumed is None else resumed.name},
-        notes=tuple(notes + _notes(options, shape)),
+        notes=tuple(notes),
     )
     finish(place, result)
     return result
-
-
-def _need_the_trainer() -> None:
-    try:
-        import accelerate  # noqa: F401
-        import transformers
-    except ImportError:
-        raise PosgeomError("training needs transformers and accelerate: pip install 'posgeom[models]'") from None
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-
-
-def _geometry(counts: PositionCounts) -> tuple[Geometry | None, list[str]]:
-    """The geometry of the documents trained on, or why there is none."""
-    try:
-        return geometry(counts), []
-    except GeometryError as error:
-        return None, [f"No alignment, stress or correlation: the documents trained on have no geometry ({error})."]
-
-
-def _notes(options: TrainOptions, shape: Geometry | None) -> list[str]:
-    """What a reader of the numbers should know."""
-    notes = ["Alignment and stress say how faithful positions are to the corpus. They do not predict performance."]
-    if shape is not None and options.encoding.partition(":")[0] in ("mds", FIT):
-        notes.append(
-            f"{options.encoding} is fitted to the documents that its alignment at step 0 is computed with: that is "
-            "in-sample."
-        )
-    return notes

@@ -25,10 +25,11 @@ _LOG_EVERY = 10
 
 def make_model(options: TrainOptions, preset: Preset, task: Task) -> Any:
     """A model with the head of the task: BERT of the preset's sizes, or that of a checkpoint."""
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
     transformers.set_seed(options.seed)
-    masked = task.name == "mlm"
+    masked, vocabulary = task.name == "mlm", task.vocabulary
     labels = {} if masked else {"num_labels": len(task.labels)}
-    vocabulary = task.vocabulary
     if options.model is None:
         config = transformers.BertConfig(
             **preset.sizes,
@@ -66,16 +67,15 @@ def put_encoding(
     n, width = own.shape
     if n < options.sized().n_positions:
         raise CheckpointError(f"{shown(options.model)} has {n} positions: use -n {n}, or less")
-    if options.encoding == DEFAULT:
-        encoding: Any = learned(own.detach().double().cpu().numpy(), name=DEFAULT)
-    elif options.encoding == NONE:
-        encoding = NONE
-    elif options.encoding == FIT:
+    encoding: Any = options.encoding
+    if encoding == DEFAULT:
+        encoding = learned(own.detach().double().cpu().numpy(), name=DEFAULT)
+    elif encoding == FIT:
         if geometry is None:
             raise EncodingError(f"encoding {FIT}: the documents trained on have no geometry that it could be fitted to")
         encoding = fit_encoding(geometry, width, n_positions=n, counts=counts, seed=options.seed)
-    else:
-        encoding = build_encoding(options.encoding, n_positions=n, n_dims=width, geometry=geometry, seed=options.seed)
+    elif encoding != NONE:
+        encoding = build_encoding(encoding, n_positions=n, n_dims=width, geometry=geometry, seed=options.seed)
     applied = apply_encoding(model, encoding, trainable=not options.frozen, rank=options.rank)
     return dict(applied.record)
 
@@ -105,13 +105,9 @@ def make_trainer(
         dataloader_pin_memory=has_gpu,
         disable_tqdm=True,
     )
+    collator = partial(collate, pad=task.vocabulary.pad)
     try:
-        trainer = transformers.Trainer(
-            model,
-            arguments,
-            train_dataset=task.train,
-            data_collator=partial(collate, pad=task.vocabulary.pad),
-        )
+        trainer = transformers.Trainer(model, arguments, train_dataset=task.train, data_collator=collator)
     except (ImportError, RuntimeError, ValueError) as error:
         if not options.log_to:
             raise

@@ -20,36 +20,32 @@ def start_path(records: Path) -> Path:
 
 
 def write_records(records: Sequence[Row], path: Path) -> None:
-    """Write records as Parquet, replacing the file as a whole."""
+    """Write records as Parquet."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    replace_file(path, lambda place: parquet.write_table(pa.Table.from_pylist(list(records)), place))
+    replace_file(path, lambda scratch: parquet.write_table(pa.Table.from_pylist(list(records)), scratch))
 
 
-def read_records(path: Path) -> list[Row]:
-    """Records that were written before; none where there is no such file."""
+def read_start_and_records(path: Path) -> tuple[NDArray[np.float64], list[Row]] | None:
+    """The table that training began with, and the records written since; None where there is no table."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    if not path.exists():
-        return []
+    place = start_path(path)
+    if not place.exists():
+        return None
     try:
-        rows: list[Row] = parquet.read_table(path).to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        raise RunError(f"cannot read {shown(path)}: {one_line(error)}") from None
-    return rows
-
-
-def save_array(path: Path, array: NDArray[np.float64] | None) -> None:
-    """Write an array as .npy, under the very name that is given."""
-    with path.open("wb") as stream:
-        np.save(stream, np.asarray(array), allow_pickle=False)
+        start: NDArray[np.float64] = np.load(place, allow_pickle=False)
+        place = path
+        return start, parquet.read_table(path).to_pylist() if path.exists() else []
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise RunError(f"cannot read {shown(place)}: {one_line(error)}") from None
 
 
 def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     """Write a file in one go: who reads it sees the old one or the new one."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    scratch = path.with_name(f".{os.getpid()}.{path.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write(scratch)

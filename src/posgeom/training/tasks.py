@@ -48,32 +48,21 @@ class Probe:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Examples to train on and to be tested on.
-
-    Attributes
-    ----------
-    name, description : str
-    labels : tuple of str
-        What the numbers of labels stand for; empty where tokens are masked.
-    train, held_out : list of Example
-    probes : list of Probe
-        What is held out, one a document, without masks or twins.
-    texts : list of str
-        The documents that the examples to train on are made of: those whose geometry positions are compared with.
-    vocabulary : Vocabulary
-    chance : float or None
-        Accuracy of the best constant answer on what is held out; None where tokens are masked.
-    """
+    """Examples to train on and to be tested on."""
 
     name: TaskName
     description: str
     labels: tuple[str, ...]
+    """What the numbers of labels stand for; empty where tokens are masked."""
     train: list[Example]
     held_out: list[Example]
     probes: list[Probe]
+    """What is held out, one a document, without masks or twins."""
     texts: list[str]
+    """The documents that the examples to train on are made of: those whose geometry positions are compared with."""
     vocabulary: "Vocabulary"
     chance: float | None
+    """Accuracy of the best constant answer on what is held out; None where tokens are masked."""
 
 
 class Vocabulary:
@@ -114,14 +103,17 @@ class Vocabulary:
 class _Documents:
     """Documents that were chosen, tokenised; `is_held_out`, shape (n_documents,)."""
 
-    texts: list[str]
-    labels: list[str] | None
+    labels: list[str]
     ids: list[list[int]]
     places: list[list[int]]
     is_held_out: NDArray[np.bool_]
     vocabulary: Vocabulary
     most: int | None
     seed: int
+
+
+_Made = tuple[str, tuple[str, ...], list[Example]]
+"""The description of a task, its labels, and all its examples."""
 
 
 def make_task(
@@ -146,35 +138,44 @@ def make_task(
     chosen = np.argsort(digests, kind="stable")[: None if name == "order" else max_documents]
     kept = [texts[k] for k in chosen.tolist()]
     ids, places = vocabulary.encode(kept)
-    documents = _Documents(
-        kept,
-        [labels[k] for k in chosen.tolist()] if name == "label" else None,
-        ids,
-        places,
-        digests[chosen] % np.uint64(HELD_OUT) == 0,
-        vocabulary,
-        max_documents,
-        seed,
-    )
-    task = _TASKS[name](documents)
-    for what, examples in (("train on", task.train), ("hold out", task.held_out)):
-        n = len({example.document for example in examples})
+    is_held_out = digests[chosen] % np.uint64(HELD_OUT) == 0
+    own = [labels[k] for k in chosen.tolist()] if name == "label" else []
+    documents = _Documents(own, ids, places, is_held_out, vocabulary, max_documents, seed)
+    description, names, examples = _TASKS[name](documents)
+    train = [one for one in examples if not is_held_out[one.document]]
+    held_out = [one for one in examples if is_held_out[one.document]]
+    trained_on = dict.fromkeys(one.document for one in train)
+    first = {one.document: one for one in reversed(held_out)}  # of twins, the document itself
+    for what, n in (("train on", len(trained_on)), ("hold out", len(first))):
         if n < _FEWEST:
             raise CorpusError(f"task {name}: {n} documents to {what}, expected at least {_FEWEST}: use a larger corpus")
-    return task
+    return Task(
+        name,
+        description,
+        names,
+        train,
+        held_out,
+        [
+            Probe(ids[k], places[k], one.label if isinstance(one.label, int) else None)
+            for k, one in sorted(first.items())
+        ],
+        [kept[k] for k in trained_on],
+        vocabulary,
+        float(np.bincount([one.label for one in held_out]).max() / len(held_out)) if names else None,
+    )
 
 
-def _by_label(documents: _Documents) -> Task:
-    names = sorted(set(documents.labels or ()))
-    if not 2 <= len(names) <= len(documents.texts) // 2:
+def _by_label(documents: _Documents) -> _Made:
+    names = sorted(set(documents.labels))
+    if not 2 <= len(names) <= len(documents.ids) // 2:
         raise CorpusError(f"the column of labels has {len(names)} values ({shown_list(names, 4)}): expected 2 or more")
     number = {name: k for k, name in enumerate(names)}
-    pairs = zip(documents.ids, documents.labels or (), strict=True)
+    pairs = zip(documents.ids, documents.labels, strict=True)
     examples = [Example(ids, number[label], k) for k, (ids, label) in enumerate(pairs)]
-    return _task("label", "the label of the document", tuple(names), examples, documents)
+    return "the label of the document", tuple(names), examples
 
 
-def _by_order(documents: _Documents) -> Task:
+def _by_order(documents: _Documents) -> _Made:
     first, second, places = _pair(documents)
     examples = []
     for document, (i, j) in list(places.items())[: documents.most]:
@@ -188,7 +189,7 @@ def _by_order(documents: _Documents) -> Task:
         "document stands beside its twin with the two exchanged, so that both orders are equally frequent and bags of "
         "words tell nothing"
     )
-    return _task("order", description, (f"{names[1]} first", f"{names[0]} first"), examples, documents)
+    return description, (f"{names[1]} first", f"{names[0]} first"), examples
 
 
 def _pair(documents: _Documents) -> tuple[int, int, dict[int, tuple[int, int]]]:
@@ -213,7 +214,7 @@ def _pair(documents: _Documents) -> tuple[int, int, dict[int, tuple[int, int]]]:
     return common[a], common[b], {row: (int(where[row, a]), int(where[row, b])) for row in rows}
 
 
-def _by_masks(documents: _Documents) -> Task:
+def _by_masks(documents: _Documents) -> _Made:
     vocabulary = documents.vocabulary
     if vocabulary.mask is None:
         raise TokenizerError("task mlm: the tokenizer has no token [MASK] or <mask>: choose another with -t")
@@ -233,34 +234,10 @@ def _by_masks(documents: _Documents) -> Task:
                 masked[place] = int(rng.integers(vocabulary.size))
         examples.append(Example(masked, labels, k))
     description = f"tokens under masks, {_MASKED:.0%} of each document, as BERT has them, drawn once"
-    return _task("mlm", description, (), examples, documents)
+    return description, (), examples
 
 
-def _task(
-    name: TaskName, description: str, labels: tuple[str, ...], examples: list[Example], documents: _Documents
-) -> Task:
-    train = [one for one in examples if not documents.is_held_out[one.document]]
-    held_out = [one for one in examples if documents.is_held_out[one.document]]
-    first = {one.document: one for one in reversed(held_out)}  # of twins, the document itself
-    probes = [
-        Probe(documents.ids[k], documents.places[k], one.label if isinstance(one.label, int) else None)
-        for k, one in sorted(first.items())
-    ]
-    answers = np.array([one.label for one in held_out]) if labels else np.empty(0, np.int64)
-    return Task(
-        name,
-        description,
-        labels,
-        train,
-        held_out,
-        probes,
-        [documents.texts[k] for k in dict.fromkeys(one.document for one in train)],
-        documents.vocabulary,
-        float(np.bincount(answers).max() / answers.size) if answers.size else None,
-    )
-
-
-_TASKS: Mapping[TaskName, Callable[[_Documents], Task]] = MappingProxyType(
+_TASKS: Mapping[TaskName, Callable[[_Documents], _Made]] = MappingProxyType(
     {"label": _by_label, "order": _by_order, "mlm": _by_masks}
 )
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from distributed import LocalCluster
 
+from posgeom.counts.cluster import client, tasks
 from posgeom.counts.counting import count
 from posgeom.counts.position_counts import PositionCounts
 from tests.counts.cluster.helpers import Count, words
@@ -39,3 +40,12 @@ def corpus(tmp_path: Path) -> Path:
     for i in range(4):
         (directory / f"{i}.txt").write_text(words(300 * (i + 1), seed=i, first=10_000 * i))
     return directory
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the worker of Dask a thread of this process, so that what a test changes here it uses too."""
+    settings: dict[str, Any] = {"n_workers": 1, "threads_per_worker": 1, "processes": False}
+    settings |= {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
+    monkeypatch.setattr(client, "LocalCluster", lambda **_: LocalCluster(**settings))
+    monkeypatch.setattr(tasks, "_loaded", tasks._loaded.__wrapped__)  # without what other tests loaded

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from posgeom.corpus.sources import resolve_sources
-from posgeom.counts.cluster.job import Job, claim, environment
+from posgeom.counts.cluster.job import Job, claim
 from posgeom.counts.cluster.partitions import plan
 from posgeom.counts.cluster.run_directory import RunDirectory
-from posgeom.counts.cluster.tasks import count_partition, merge_partials
+from posgeom.counts.cluster.tasks import count_partition, key_of_sum, sum_partitions
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.tallying import CountSettings
+from posgeom.errors import PosgeomError
 from posgeom.options import ReadOptions
 from posgeom.tokenize.tokenizer_files import load_tokenizer
 from tests.counts.helpers import check_same_keys, check_same_shingles
@@ -59,19 +60,22 @@ def count_here(specs: Sequence[Path], size: int, run_dir: Path, **settings: Any)
         tokenizer=loaded.identity,
         engine=loaded.engine,
         requested_engine=loaded.requested_engine,
-        environment=environment(),
     )
-    directory.create()
-    claim(directory, job, partitions, size, False)
-    keys = [partition.key(job.digest) for partition in partitions]
-    directory.prepare(set(keys))
-    order = random.Random(0).sample(range(len(partitions)), len(partitions))
-    outcomes = {i: count_partition(job, partitions[i]) for i in order}
-    for _, error in sorted(outcomes.items()):
-        if error is not None:
-            raise error
-    assert merge_partials(job, "sum", keys, False) is None
-    counts = directory.read_counts("sum", merged=True)
+    with directory.opened():
+        claim(directory, job, partitions, size, False)
+        keys = tuple(partition.key(job.digest) for partition in partitions)
+        directory.prepare(set(keys))
+        order = random.Random(0).sample(range(len(partitions)), len(partitions))
+        failures: dict[int, PosgeomError] = {}
+        for i in order:
+            try:
+                count_partition(job, partitions[i])
+            except PosgeomError as error:
+                failures[i] = error
+        if failures:
+            raise failures[min(failures)]
+        sum_partitions(directory.place, keys)
+        counts = directory.read_counts(key_of_sum(keys))
     assert counts is not None
     return counts
 

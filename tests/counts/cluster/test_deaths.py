@@ -106,11 +106,12 @@ def test_a_client_that_dies_is_resumed(large: Path, on_cluster: Count, tmp_path:
     assert done.items() <= after.items()
 
 
-def test_a_lost_scheduler_is_one_line(large: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("n_workers", [0, 1])
+def test_a_lost_scheduler_is_one_line(large: Path, tmp_path: Path, n_workers: int) -> None:
     code = (
         "from distributed import LocalCluster\n"
         "if __name__ == '__main__':\n"
-        "    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=':0') as cluster:\n"
+        f"    with LocalCluster(n_workers={n_workers}, threads_per_worker=1, dashboard_address=':0') as cluster:\n"
         "        print(cluster.scheduler_address, flush=True)\n"
         "        input()\n"
     )
@@ -123,12 +124,15 @@ def test_a_lost_scheduler_is_one_line(large: Path, tmp_path: Path) -> None:
     address = scheduler.stdout.readline().strip()
     size = large.stat().st_size // 100
     options = ["--engine", "dask", "--scheduler", address, "--partition-size", size, "--run-dir", tmp_path / "run"]
-    client = start(large, *options, "-o", tmp_path / "out.parquet")
-    wait_for_partials(tmp_path / "run", 10)
+    client = start(large, *options, "--verbose", "-o", tmp_path / "out.parquet")
+    assert client.stderr is not None
+    assert "begins" in client.stderr.readline()
+    if n_workers:
+        wait_for_partials(tmp_path / "run", 10)
     scheduler.kill()
     scheduler.communicate(timeout=PATIENCE)
     output, errors = client.communicate(timeout=PATIENCE)
     assert client.returncode == 2, errors
     assert output == ""
     assert errors.count("\n") == 1, errors
-    assert "the cluster failed" in errors
+    assert ("the cluster failed" if n_workers else "was lost") in errors

@@ -2,19 +2,23 @@
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from dask.utils import parse_bytes
 from distributed import Client, LocalCluster
 
 import posgeom
+from posgeom.corpus.sources import resolve_sources
 from posgeom.counts import tallying
 from posgeom.counts.cluster import client as dask_client
 from posgeom.counts.cluster import tasks
-from posgeom.counts.cluster.client import connected, run_tasks
+from posgeom.counts.cluster.client import WorkerMemoryError, connected, run_tasks
 from posgeom.counts.cluster.job import environment
+from posgeom.counts.cluster.partitions import plan
 from posgeom.counts.counting import count
 from posgeom.errors import CorpusError, CountsError, OutputError, PosgeomError, TokenizerError
 from posgeom.options import ReadOptions
@@ -36,7 +40,9 @@ def test_the_counts_are_the_local_engines(on_cluster: Count, corpus: Path, tmp_p
     for size in (1500, "20kB", None):
         run_dir = tmp_path / f"run-{size}"
         assert_identical(on_cluster(corpus, **settings, partition_size=size, run_dir=run_dir), whole)
-        assert not list((run_dir / "merged").iterdir())
+        assert {p.name for p in run_dir.iterdir()} == {"manifest.json", "partials"}
+        n_parts = len(plan(resolve_sources([corpus], ReadOptions()), ReadOptions(), parse_bytes(size or "4MiB")))
+        assert len(partials(run_dir)) == n_parts
 
 
 @pytest.mark.parametrize("tokenizer", ["whitespace", "bytes"])
@@ -78,7 +84,7 @@ def test_a_thousand_small_partitions(on_cluster: Count, tmp_path: Path) -> None:
     assert counting[-1] == path.stat().st_size == told[0][2]
     adding = [(done, total) for stage, done, total in told if stage == "adding up"]
     assert adding == [(i, len(adding)) for i in range(1, len(adding) + 1)]
-    assert len(adding) >= 63 + 4 + 1
+    assert len(adding) >= 32 + 1
 
 
 def test_analyze_takes_the_engine(cluster: LocalCluster, corpus: Path, tmp_path: Path) -> None:
@@ -235,24 +241,56 @@ def test_workers_that_keep_dying_are_one_line(cluster: LocalCluster) -> None:
     scheduler: Any = cluster.scheduler
     with pytest.MonkeyPatch.context() as patch, Client(cluster, set_as_default=False) as client:
         patch.setattr(scheduler, "allowed_failures", 0)
-        failures = run_tasks(client, [(os._exit, 1)], ["'big.txt'"], lambda i: None, silent)
-    assert str(failures[0]).startswith("'big.txt': 1 workers died while they had it, most likely for lack of memory")
+        [(number, failure)] = run_tasks(client, os._exit, {3: 1}, lambda _: "'big.txt'")
+    assert number == 3
+    assert str(failure).startswith("'big.txt': 1 workers died while they had it, most likely for lack of memory")
 
 
 def test_a_failure_of_the_cluster_is_one_line(cluster: LocalCluster) -> None:
     with Client(cluster, set_as_default=False) as client:
-        failures = run_tasks(client, [(int, "x"), (int, "y")], ["'a.txt'", "'b.txt'"], lambda i: None, silent)
-    assert "'a.txt': the cluster failed (ValueError: invalid literal" in str(failures[0])
+        failures = dict(run_tasks(client, int, {0: "x", 1: "1", 2: "y"}, "'{}.txt'".format))
+    assert "'x.txt': the cluster failed (ValueError: invalid literal" in str(failures[0])
+    assert failures[1] is None
+    assert str(failures[2]).startswith("'y.txt'")
 
 
-def test_out_of_memory_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_death_counts_against_few_of_those_that_wait(cluster: LocalCluster) -> None:
+    scheduler: Any = cluster.scheduler
+    with pytest.MonkeyPatch.context() as patch, Client(cluster, set_as_default=False) as client:
+        patch.setattr(scheduler, "allowed_failures", 0)
+        failures = dict(run_tasks(client, _die_of, {i: int(i == 0) for i in range(41)}, str))
+    assert isinstance(failures[0], WorkerMemoryError)
+    assert sum(failure is not None for failure in failures.values()) < 5
+
+
+def _die_of(code: int) -> None:
+    time.sleep(0.02)
+    if code:
+        os._exit(code)
+
+
+def test_work_begins_when_workers_come(corpus: Path, tmp_path: Path) -> None:
+    told: list[tuple[str, int, int | None]] = []
+    with LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address="127.0.0.1:0") as empty:
+
+        def hook(stage: str, done: int, total: int | None) -> None:
+            told.append((stage, done, total))
+            if (stage, done) == ("waiting for workers", 0):
+                empty.scale(1)
+
+        where: dict[str, Any] = {"scheduler": empty.scheduler_address, "run_dir": tmp_path / "run"}
+        assert_identical(count(corpus, engine="dask", progress=hook, **where), count(corpus))
+    assert told[:2] == [("waiting for workers", 0, None), ("waiting for workers", 1, 1)]
+
+
+def test_out_of_memory_is_one_line(in_process: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def exhausted(*arguments: Any, **settings: Any) -> None:
         raise MemoryError
 
     monkeypatch.setattr(tasks, "count_sources", exhausted)
     (tmp_path / "a.txt").write_text("a")
     with pytest.raises(CountsError, match=r"'.*a\.txt': out of memory on"):
-        count_here([tmp_path / "a.txt"], 100, tmp_path / "run")
+        count(tmp_path / "a.txt", engine="dask", run_dir=tmp_path / "run")
 
 
 def test_other_versions_on_workers_are_refused(tmp_path: Path) -> None:
@@ -311,7 +349,7 @@ def test_impossible_requests_are_refused(
 def test_no_client_is_made_for_what_is_no_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # One that never had a connection waits half a minute for its end, and leaves a traceback.
     monkeypatch.setattr(dask_client, "Client", lambda *_, **__: pytest.fail("a client was made"))
-    with pytest.raises(CountsError, match=f"no Dask scheduler at '{address}'"), connected(address, 1):
+    with pytest.raises(CountsError, match=f"no Dask scheduler at '{address}'"), connected(address, 1, silent):
         pass
 
 

@@ -1,7 +1,6 @@
 """Tokenizer engines, null corpora and URLs on a cluster; its tasks run here where a test changes what they use."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,45 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from posgeom.counts.cluster import client as dask_client
-from posgeom.counts.cluster import tasks
 from posgeom.counts.counting import count
-from posgeom.errors import CorpusError, CountsError, PosgeomError
-from posgeom.progress import ProgressHook
+from posgeom.errors import CorpusError, CountsError
 from posgeom.tokenize.engines import choice
 from posgeom.tokenize.tokenizer_files import FastTokenizer
 from tests.counts.cluster.helpers import Count, assert_identical, words
 from tests.tokenize.engines.helpers import make
 from tests.tokenize.engines.test_choice import ODD, Liar
-
-
-@pytest.fixture
-def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the tasks of a cluster here, one after the other."""
-
-    @contextmanager
-    def connected(scheduler: str | None, n_workers: int) -> Iterator[None]:
-        yield None
-
-    def run_tasks(
-        client: None,
-        calls: Sequence[tuple[Any, ...]],
-        names: Sequence[str],
-        on_done: Callable[[int], None],
-        progress: ProgressHook,
-    ) -> dict[int, PosgeomError]:
-        failures = {}
-        for i, (function, *arguments) in enumerate(calls):
-            error = function(*arguments)
-            if error is None:
-                on_done(i)
-            else:
-                failures[i] = error
-        return failures
-
-    monkeypatch.setattr(dask_client, "connected", connected)
-    monkeypatch.setattr(dask_client, "run_tasks", run_tasks)
-    monkeypatch.setattr(tasks, "_loaded", tasks._loaded.__wrapped__)  # without what other tests loaded
 
 
 def test_null_corpora_are_the_local_engines(on_cluster: Count, corpus: Path) -> None:

@@ -1,15 +1,14 @@
 """What is kept of a run: partial counts that prove themselves, one run to a directory, one client at a time."""
 
-import json
 import os
 import socket
-import time
+import subprocess
+import sys
 from pathlib import Path
 
 import fsspec
 import pytest
 
-from posgeom.counts.cluster.lock import STALE_SECONDS, RunLock
 from posgeom.counts.cluster.run_directory import LOCK, MANIFEST, RunDirectory
 from posgeom.counts.counting import count_texts
 from posgeom.counts.position_counts import PositionCounts
@@ -26,8 +25,8 @@ def directory(tmp_path: Path) -> RunDirectory:
 
 def prepared(place: str | Path) -> RunDirectory:
     directory = RunDirectory(place)
-    directory.create()
-    directory.prepare(set())
+    with directory.opened():
+        directory.prepare(set())
     return directory
 
 
@@ -40,7 +39,6 @@ def test_counts_come_back(tmp_path: Path, place: str) -> None:
     found = directory.read_counts("key")
     assert found is not None
     assert_identical(found, COUNTS)
-    assert directory.read_counts("key", merged=True) is None
     assert directory.read_counts("other") is None
     assert directory.prepare({"key"}) == {"key"}
     assert directory.prepare({"other"}) == set()
@@ -104,12 +102,17 @@ def test_what_was_left_half_written_is_cleared_away(directory: RunDirectory, tmp
     assert (tmp_path / "run/mine.parquet").exists()
 
 
+def entered(place: Path) -> None:
+    with RunDirectory(place).opened():
+        pass
+
+
 def test_somebody_elses_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(OutputError, match=r"holds 'thesis\.txt' and no run"):
-        RunDirectory(tmp_path).create()
+        entered(tmp_path)
     with pytest.raises(OutputError, match="it is a file"):
-        RunDirectory(tmp_path / "thesis.txt").create()
+        entered(tmp_path / "thesis.txt")
     with pytest.raises(OutputError, match="nosuchprotocol"):
         RunDirectory("nosuchprotocol://x")
 
@@ -126,54 +129,69 @@ def test_only_the_runs_own_files_are_removed(directory: RunDirectory, tmp_path: 
 
 
 def test_a_second_client_is_refused(directory: RunDirectory, tmp_path: Path) -> None:
-    with RunLock(directory):
-        with pytest.raises(OutputError, match=f"in use by process {os.getpid()}"), RunLock(directory):
-            pass
+    directory.write_text(MANIFEST, "{}")
+    with directory.opened():
+        with pytest.raises(OutputError, match=f"in use by process {os.getpid()} on {socket.gethostname()}: wait"):
+            entered(tmp_path / "run")
         assert (tmp_path / "run" / LOCK).exists()
+        with pytest.raises(OutputError, match="in use by process"):  # the one refused has not let anybody in
+            entered(tmp_path / "run")
     assert not (tmp_path / "run" / LOCK).exists()
+    entered(tmp_path / "run")
 
 
-@pytest.mark.parametrize(
-    ("holder", "taken_over"),
-    [
-        ({"host": socket.gethostname(), "pid": 2**22 + 1, "age": 0}, True),
-        ({"host": socket.gethostname(), "pid": 1, "age": 0}, False),
-        ({"host": "elsewhere", "pid": 2**22 + 1, "age": 0}, False),
-        ({"host": "elsewhere", "pid": 2**22 + 1, "age": STALE_SECONDS + 1}, True),
-    ],
-)
-def test_the_lock_of_a_dead_client_is_taken_over(
-    directory: RunDirectory, holder: dict[str, object], taken_over: bool
-) -> None:
-    age = holder["age"]
-    assert isinstance(age, int)
-    directory.write_text(LOCK, json.dumps(holder | {"token": "x", "time": time.time() - age}))
-    if taken_over:
-        with RunLock(directory):
-            pass
-    else:
-        with pytest.raises(OutputError, match="in use by process"), RunLock(directory):
-            pass
+def test_the_lock_of_a_dead_client_is_taken_over(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from posgeom.counts.cluster.run_directory import RunDirectory\n"
+        "with RunDirectory(sys.argv[1]).opened():\n"
+        "    print(flush=True)\n"
+        "    input()\n"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code, tmp_path / "run"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert holder.stdout is not None
+    holder.stdout.readline()
+    with pytest.raises(OutputError, match=f"in use by process {holder.pid} on"):
+        entered(tmp_path / "run")
+    holder.kill()
+    holder.communicate()
+    assert (tmp_path / "run" / LOCK).exists()
+    entered(tmp_path / "run")
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"pid": 1}', '{"pid": "x", "time": 1, "host": 1, "token": 1}'])
-def test_a_damaged_lock_keeps_nobody_out(directory: RunDirectory, content: str) -> None:
+@pytest.mark.parametrize("content", ["", "{", "process 1 on elsewhere"])
+def test_what_a_lock_says_keeps_nobody_out(directory: RunDirectory, content: str) -> None:
+    directory.write_text(MANIFEST, "{}")
     directory.write_text(LOCK, content)
-    with RunLock(directory):
+    with directory.opened():
         pass
 
 
-def test_a_lock_that_was_lost_is_not_removed(directory: RunDirectory, tmp_path: Path) -> None:
-    with RunLock(directory):
-        directory.write_text(LOCK, json.dumps({"token": "x", "host": "y", "pid": 1, "time": time.time()}))
-    assert (tmp_path / "run" / LOCK).exists()
+@pytest.mark.parametrize("counted", [False, True])
+def test_a_run_that_fails_at_once_leaves_nothing(tmp_path: Path, counted: bool) -> None:
+    directory = RunDirectory(tmp_path / "run")
+
+    def fail() -> None:
+        with directory.opened():
+            directory.prepare(set())
+            directory.write_text(MANIFEST, "{}")
+            if counted:
+                directory.write_counts("key", COUNTS)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert (tmp_path / "run").exists() == counted
+    assert not (tmp_path / "run" / LOCK).exists()
 
 
 def test_an_object_store_without_directories(tmp_path: Path) -> None:
     assert "memory" in fsspec.available_protocols()
     directory = prepared("memory://bucket/deep/run")
-    directory.write_counts("key", COUNTS, merged=True)
-    directory.clear_merged()
-    assert directory.read_counts("key", merged=True) is None
+    directory.write_counts("key", COUNTS)
+    directory.prepare(set())
+    assert directory.read_counts("key") is None
     assert directory.read_text(MANIFEST) is None
     directory.remove()

@@ -1,41 +1,54 @@
 """The Dask part: connect to a cluster, and run calls on it until each has ended in one way or another."""
 
 import logging
-import math
 import os
 import signal
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from itertools import islice
 from multiprocessing import resource_tracker
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from distributed import Client, Future, KilledWorker, LocalCluster, as_completed
 from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.comm.registry import get_backend
+from distributed.utils import silence_logging_cmgr
 
 from posgeom.counts.cluster.job import SAME_EVERYWHERE
-from posgeom.counts.cluster.tasks import WorkerMemoryError
-from posgeom.errors import CorpusError, CountsError, PosgeomError
+from posgeom.errors import CountsError, PosgeomError
 from posgeom.messages import one_line, shown
 from posgeom.progress import ProgressHook
 
+Item = TypeVar("Item")
 Handler = Callable[[int, FrameType | None], Any]
 
 _CONNECT_SECONDS = 15
-_LOOK_SECONDS = 1
+_AT_ONCE = 1000
+"""Tasks that the scheduler has at a time. It sends a worker few more than it has threads, and holds a death against no
+others; what all files of a large corpus are is no one message."""
+_LOGGERS = ("distributed", "distributed.client", "tornado", "tornado.application")
+
+
+class WorkerMemoryError(CountsError):
+    """A worker died over a task, or ran out of memory, which says nothing about the other tasks."""
 
 
 @contextmanager
-def connected(scheduler: str | None, n_workers: int) -> Iterator[Client]:
+def connected(scheduler: str | None, n_workers: int, progress: ProgressHook) -> Iterator[Client]:
     """A client of a cluster, or of processes of this machine that end with it; other versions are refused."""
     with ExitStack() as stack:
-        stack.enter_context(_quiet())
-        address = scheduler if scheduler is not None else stack.enter_context(_local_cluster(n_workers))
+        for logger in _LOGGERS:  # deaths and lost connections are expected here
+            stack.enter_context(silence_logging_cmgr(logging.CRITICAL, logger))
+        address: str | LocalCluster
+        if scheduler is None:
+            with _undisturbed():
+                address = _local_cluster(n_workers)
+                stack.callback(_close, address)
+        else:
+            address = scheduler
         try:
             if scheduler is not None:
                 _check_address(scheduler)
@@ -46,7 +59,14 @@ def connected(scheduler: str | None, n_workers: int) -> Iterator[Client]:
                 " tcp://10.0.0.1:8786; leave --scheduler out to count on this machine"
             ) from None
         stack.callback(_close, client)
-        _check_versions(client)
+        try:
+            if not client.nthreads():
+                progress("waiting for workers", 0, None)
+                client.wait_for_workers(1)
+                progress("waiting for workers", 1, 1)
+            _check_versions(client)
+        except OSError as error:
+            raise CountsError(f"the scheduler at {shown(scheduler)} was lost: {one_line(error)}") from None
         yield client
 
 
@@ -58,31 +78,23 @@ def _check_address(address: str) -> None:
         parse_host_port(where)
 
 
-@contextmanager
-def _local_cluster(n_workers: int) -> Iterator[LocalCluster]:
-    cluster = None
+def _local_cluster(n_workers: int) -> LocalCluster:
     try:
-        try:
-            with _undisturbed():
-                cluster = LocalCluster(
-                    n_workers=n_workers,
-                    threads_per_worker=1,
-                    processes=True,
-                    scheduler_kwargs={"dashboard": False},
-                    dashboard_address="127.0.0.1:0",  # None would take the port of another cluster's dashboard
-                    silence_logs=logging.CRITICAL,
-                    # With a process per core, more threads below would only wait for each other.
-                    env={"RAYON_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // n_workers))},
-                )
-        except (OSError, RuntimeError) as error:
-            raise CountsError(
-                f"worker processes do not start ({one_line(error)}): in a script, call it under"
-                " if __name__ == '__main__':, since each process reads the script again"
-            ) from None
-        yield cluster
-    finally:
-        if cluster is not None:
-            _close(cluster)
+        return LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=True,
+            scheduler_kwargs={"dashboard": False},
+            dashboard_address="127.0.0.1:0",  # None would take the port of another cluster's dashboard
+            silence_logs=logging.CRITICAL,
+            # With a process per core, more threads below would only wait for each other.
+            env={"RAYON_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // n_workers))},
+        )
+    except (OSError, RuntimeError) as error:
+        raise CountsError(
+            f"worker processes do not start ({one_line(error)}): in a script, call it under"
+            " if __name__ == '__main__':, since each process reads the script again"
+        ) from None
 
 
 def _close(opened: Client | LocalCluster) -> None:
@@ -91,52 +103,33 @@ def _close(opened: Client | LocalCluster) -> None:
 
 
 def run_tasks(
-    client: Client,
-    calls: Sequence[tuple[Any, ...]],
-    names: Sequence[str],
-    on_done: Callable[[int], None],
-    progress: ProgressHook,
-) -> dict[int, PosgeomError]:
-    """Run calls that give an error back or None, and return the errors by number; one does not stop the other calls.
+    client: Client, task: Callable[[Item], object], items: Mapping[int, Item], name: Callable[[Item], str]
+) -> Iterator[tuple[int, PosgeomError | None]]:
+    """Run a task for each item, and yield the item's number with what the task failed of, as each ends."""
+    waiting, completed = iter(items), as_completed(loop=client.loop)
+    numbers: dict[Future[object], int] = {}
 
-    Only a few more calls than there are threads are handed out at a time: when a worker dies, Dask holds it against all
-    that waited there.
-    """
-    waiting = enumerate(calls)
-    running: dict[Future[PosgeomError | None], int] = {}
-    completed = as_completed(loop=client.loop)
-    failures: dict[int, PosgeomError] = {}
-    stopped, n_threads, looked = False, -1, -math.inf
-
-    def hand_out() -> None:
-        nonlocal n_threads, looked
-        if time.monotonic() - looked > _LOOK_SECONDS:  # workers come and go
-            before, n_threads, looked = n_threads, sum(client.nthreads().values()), time.monotonic()
-            if not n_threads or not before:
-                progress("waiting for workers", n_threads, n_threads or None)
-        for i, call in islice(waiting, max(2 * n_threads + 2 - len(running), 0)):
-            future = client.submit(*call, pure=False)
-            running[future] = i
+    def submit(n: int) -> None:
+        for i in islice(waiting, n):
+            future = client.submit(task, items[i], pure=False)
+            numbers[future] = i
             completed.add(future)
 
-    hand_out()
-    while running:
-        future = next(completed)
-        i = running.pop(future)
-        error = _error(future, names[i])
-        if error is None:
-            on_done(i)
-        else:
-            failures[i] = error
-            stopped = stopped or not isinstance(error, CorpusError | WorkerMemoryError)
-        if not stopped:
-            hand_out()
-    return failures
+    submit(_AT_ONCE)
+    for future in completed:
+        submit(1)
+        # Forgotten, as Dask would do again what has ended on a worker that dies later.
+        i = numbers.pop(future)
+        yield i, _error(future, name(items[i]))
 
 
-def _error(future: "Future[PosgeomError | None]", name: str) -> PosgeomError | None:
+def _error(future: "Future[object]", name: str) -> PosgeomError | None:
     try:
-        error: PosgeomError | None = future.result()
+        future.result()
+    except PosgeomError as error:
+        return error
+    except MemoryError:
+        return WorkerMemoryError(f"{name}: out of memory on a worker: give each worker more")
     except KilledWorker as death:
         return WorkerMemoryError(
             f"{name}: {death.allowed_failures + 1} workers died while they had it, most likely for lack of memory:"
@@ -146,7 +139,7 @@ def _error(future: "Future[PosgeomError | None]", name: str) -> PosgeomError | N
         return CountsError(
             f"{name}: the cluster failed ({type(failure).__name__}: {one_line(failure)}): run again to go on from here"
         )
-    return error
+    return None
 
 
 def _check_versions(client: Client) -> None:
@@ -162,29 +155,9 @@ def _check_versions(client: Client) -> None:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep Dask's log of deaths and lost connections, which are expected here, from the terminal."""
-    loggers = [
-        logger
-        for name, logger in logging.root.manager.loggerDict.items()
-        if name.partition(".")[0] in ("distributed", "tornado") and isinstance(logger, logging.Logger)
-    ]
-    before = [logger.disabled for logger in loggers]
-    for logger in loggers:
-        logger.disabled = True
-    try:
-        yield
-    finally:
-        for logger, disabled in zip(loggers, before, strict=True):
-            logger.disabled = disabled
-
-
-@contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Put off Ctrl-C and SIGTERM until the block has ended, and keep Ctrl-C from the processes it starts.
-
-    A terminal sends Ctrl-C to all processes of a command. Workers must leave it to the client, which ends them.
-    """
+    """Put off Ctrl-C and SIGTERM until the block has ended, and keep Ctrl-C from the processes it starts."""
+    # A terminal sends Ctrl-C to all processes of a command: workers leave it to the client, which ends them.
     caught: list[tuple[int, FrameType | None]] = []
     handlers: dict[int, Handler] = {}
     if threading.current_thread() is threading.main_thread():  # no other may set handlers, or runs them

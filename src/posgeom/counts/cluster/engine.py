@@ -1,21 +1,21 @@
-"""The client of a run: plan, hand out, wait, add up."""
+"""The client of a run: plan, have each partition counted into a file, add the files up."""
 
-import hashlib
-import json
+import math
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
-from itertools import count, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from posgeom.corpus.sources import Source
-from posgeom.counts.cluster.job import Job, claim, environment
+from posgeom.counts.cluster.job import Job, claim
 from posgeom.counts.cluster.partitions import Partition, plan
 from posgeom.counts.cluster.run_directory import TOKENIZER, RunDirectory
+from posgeom.counts.cluster.tasks import count_partition, key_of_sum, sum_partitions
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.tallying import CountSettings
 from posgeom.errors import CorpusError, CountsError, PosgeomError, TokenizerError
@@ -29,9 +29,6 @@ from posgeom.tokenize.tokenizers import Tokenizer
 if TYPE_CHECKING:
     from distributed import Client
 
-FAN_IN = 16
-"""Partial counts that one task adds up."""
-
 
 def count_on_cluster(
     sources: Sequence[Source],
@@ -42,12 +39,7 @@ def count_on_cluster(
     cluster: ClusterOptions,
     progress: ProgressHook,
 ) -> PositionCounts:
-    """Count the documents of sources already found, on a Dask cluster.
-
-    The result is the one of `count_sources` to the bit, whatever the number of workers and partitions, and whatever
-    dies on the way: a partition's counts are written under a name that follows from its content, so that what is
-    done twice is the same and is added once. Where a part cannot be read, the others are still counted and kept.
-    """
+    """Count the documents of sources already found on a Dask cluster, to the bit as `count_batches` does."""
     settings.check(tokenizer)
     _check_options(cluster, settings)
     definition = _definition(tokenizer)
@@ -58,36 +50,24 @@ def count_on_cluster(
         if place is None:
             place = stack.enter_context(tempfile.TemporaryDirectory(prefix="posgeom-", ignore_cleanup_errors=True))
         directory = RunDirectory(place)
-        stack.enter_context(_locked(directory))
-        job = _job(directory, options, settings, tokenizer)
+        stack.enter_context(directory.opened())
+        job = Job(directory.place, options, settings, tokenizer.identity, tokenizer.engine, tokenizer.requested_engine)
         claim(directory, job, partitions, size, cluster["recount_changed"])
         if definition is not None:
             directory.write_text(TOKENIZER, definition)
         from posgeom.counts.cluster.client import connected  # here, because distributed is slow to load
 
         n_workers = min(settings.workers or os.cpu_count() or 1, len(partitions))
-        client = stack.enter_context(connected(cluster["scheduler"], n_workers))
+        client = stack.enter_context(connected(cluster["scheduler"], n_workers, progress))
         kept = None if cluster["run_dir"] is None else directory.place
         try:
             counts = _run(client, directory, job, partitions, kept, progress)
         except EngineError as error:
             tokenizer = tokenizer.on_reference(f"{error}; counted again")
-            job = _job(directory, options, settings, tokenizer)
+            job = replace(job, engine=tokenizer.engine, requested_engine=tokenizer.requested_engine)
             counts = _run(client, directory, job, partitions, kept, progress)
     notes = [*counts.engine_notes, *filter(None, [tokenizer.engine_note])]
     return replace(counts, tokenizer=tokenizer.identity, engine_notes=tuple(dict.fromkeys(notes)))
-
-
-def _job(directory: RunDirectory, options: ReadOptions, settings: CountSettings, tokenizer: Tokenizer) -> Job:
-    return Job(
-        run_dir=directory.place,
-        options=options,
-        counting=settings,
-        tokenizer=tokenizer.identity,
-        engine=tokenizer.engine,
-        requested_engine=tokenizer.requested_engine,
-        environment=environment(),
-    )
 
 
 def _run(
@@ -101,9 +81,11 @@ def _run(
     """Count what is not there yet, and add everything up."""
     keys = [partition.key(job.digest) for partition in partitions]
     present = directory.prepare(set(keys))
-    _count_partitions(client, job, partitions, [key in present for key in keys], kept, progress)
-    counts = _add_up(client, directory, job, keys, progress)
-    directory.clear_merged()
+    # What is there comes first, so that the rate and the time left are those of what is not.
+    order = sorted(range(len(keys)), key=lambda i: keys[i] not in present)
+    _count_partitions(client, job, {i: partitions[i] for i in order}, kept, progress)
+    counts = _add_up(client, directory, keys, progress)
+    directory.prepare(set(keys))
     return counts
 
 
@@ -153,96 +135,52 @@ def _definition(tokenizer: Tokenizer) -> str | None:
     )
 
 
-@contextmanager
-def _locked(directory: RunDirectory) -> Iterator[None]:
-    from posgeom.counts.cluster.lock import RunLock
-
-    created = directory.create()
-    with RunLock(directory):
-        try:
-            yield
-        except BaseException:
-            if created:
-                directory.remove_unless_counted()
-            raise
-
-
 def _count_partitions(
-    client: "Client",
-    job: Job,
-    partitions: Sequence[Partition],
-    present: Sequence[bool],
-    kept: str | None,
-    progress: ProgressHook,
+    client: "Client", job: Job, partitions: Mapping[int, Partition], kept: str | None, progress: ProgressHook
 ) -> None:
-    from posgeom.counts.cluster.client import run_tasks
-    from posgeom.counts.cluster.tasks import count_partition
+    from posgeom.counts.cluster.client import WorkerMemoryError, run_tasks
 
-    # What is there comes first, so that the rate and the time left are those of what is not.
-    order = sorted(range(len(partitions)), key=lambda i: not present[i])
-    total = sum(partition.n_bytes for partition in partitions)
-    done = {"bytes": 0, "partitions": 0}
-
-    def report(i: int) -> None:
-        done["bytes"] += partitions[order[i]].n_bytes
-        done["partitions"] += 1
-        progress("counting", done["bytes"], total)
-
+    total = sum(partition.n_bytes for partition in partitions.values())
+    n_bytes = n_done = 0
+    failures: dict[int, PosgeomError] = {}
     progress("counting", 0, total)
-    calls = [(count_partition, job, partitions[i]) for i in order]
-    failures = run_tasks(client, calls, [str(partitions[i]) for i in order], report, progress)
-    for error in failures.values():
+    for i, error in run_tasks(client, partial(count_partition, job), partitions, str):
+        if error is None:
+            n_done, n_bytes = n_done + 1, n_bytes + partitions[i].n_bytes
+            progress("counting", n_bytes, total)
+            continue
         if isinstance(error, EngineError):  # all of the run is in doubt, not this partition
             raise error
-    if failures:
-        _fail({order[i]: error for i, error in failures.items()}, len(partitions), done["partitions"], kept)
-
-
-def _fail(failures: dict[int, PosgeomError], n_partitions: int, n_done: int, kept: str | None) -> None:
+        failures[i] = error
+        if not isinstance(error, CorpusError | WorkerMemoryError):
+            break
+    if not failures:
+        return
     error = failures[min(failures)]
     remarks = []
     if len(failures) > 1:
-        remarks.append(f"{len(failures) - 1:,} more of {n_partitions:,} partitions failed")
+        remarks.append(f"{len(failures) - 1:,} more of {len(partitions):,} partitions failed")
     if kept is not None and n_done:
         way_out = ": mend the file and add --recount-changed" if isinstance(error, CorpusError) else ""
-        remarks.append(f"{n_done:,} of {n_partitions:,} partitions are kept in {shown(kept)}{way_out}")
+        remarks.append(f"{n_done:,} of {len(partitions):,} partitions are kept in {shown(kept)}{way_out}")
     raise type(error)(f"{error} ({'; '.join(remarks)})" if remarks else str(error))
 
 
-def _add_up(
-    client: "Client", directory: RunDirectory, job: Job, keys: Sequence[str], progress: ProgressHook
-) -> PositionCounts:
-    """Add partial counts up in their order, `FAN_IN` at a time, on the workers."""
+def _add_up(client: "Client", directory: RunDirectory, keys: Sequence[str], progress: ProgressHook) -> PositionCounts:
+    """Add up groups of neighbours, about as many as each has members, then their sums: all on the workers."""
     from posgeom.counts.cluster.client import run_tasks
-    from posgeom.counts.cluster.tasks import merge_partials
 
-    levels = [list(keys)]
-    while len(levels[-1]) > 1:
-        levels.append([_key_of_sum(group) for group in _groups(levels[-1])])
-    total = sum(map(len, levels[1:]))
-    done = count(1)
-
-    def report(i: int) -> None:  # noqa: ARG001
-        progress("adding up", next(done), total)
-
-    for merged, (parts, sums) in enumerate(pairwise(levels)):
-        groups = zip(sums, _groups(parts), strict=True)
-        calls = [(merge_partials, job, key, group, bool(merged)) for key, group in groups]
-        failures = run_tasks(client, calls, ["adding up"] * len(calls), report, progress)
-        if failures:
-            raise failures[min(failures)]
-    counts = directory.read_counts(levels[-1][0], merged=total > 0)
-    if counts is None:
-        raise CountsError(
-            f"run directory {shown(directory.place)}: the workers' counts are not in it:"
-            " name a directory or URL that this client and all workers reach, with --run-dir"
-        )
-    return counts
-
-
-def _groups(keys: list[str]) -> list[list[str]]:
-    return [keys[i : i + FAN_IN] for i in range(0, len(keys), FAN_IN)]
-
-
-def _key_of_sum(keys: list[str]) -> str:
-    return hashlib.sha256(json.dumps(keys).encode()).hexdigest()[:40]
+    if len(keys) > 1:
+        size = math.isqrt(len(keys) - 1) + 1
+        groups = [tuple(keys[i : i + size]) for i in range(0, len(keys), size)]
+        last = tuple(map(key_of_sum, groups))
+        n_done = 0
+        for level in (groups, [last]):
+            sums = dict(enumerate(level))
+            for _, error in run_tasks(client, partial(sum_partitions, directory.place), sums, lambda _: "adding up"):
+                if error is not None:
+                    raise error
+                n_done += 1
+                progress("adding up", n_done, len(groups) + 1)
+        keys = [key_of_sum(last)]
+    return directory.sum_counts(keys)

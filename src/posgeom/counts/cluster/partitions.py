@@ -1,11 +1,11 @@
-"""Planning: which parts of which files are counted together."""
+"""The plan: which parts of which files are counted together."""
 
 import hashlib
-import itertools
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from posgeom.corpus.file_parts import FilePart, Layout
@@ -27,16 +27,15 @@ _SMALLEST, _LARGEST, _SHARE = 4 * 1024**2, 128 * 1024**2, 64
 
 @dataclass(frozen=True, slots=True)
 class FileIdentity:
-    """What tells that a file is the one that was planned: public path, bytes (0 where unknown), change, first bytes.
-
-    `modified` is in nanoseconds since 1970, of a remote file what its filesystem tells versions by; `head` is a digest
-    of the first 64 KiB, empty for a remote file.
-    """
+    """What tells that a file is the one that was planned."""
 
     path: str
     size: int
+    """In bytes, 0 where it is not known."""
     modified: int | str
+    """In nanoseconds since 1970; of a remote file what its filesystem tells versions by."""
     head: str
+    """Digest of the first 64 KiB, empty for a remote file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +49,7 @@ class Partition:
     def key(self, settings_digest: str) -> str:
         """Name of the partition's counts: the same content counted in the same way has the same name."""
         parts = [None if source.part is None else asdict(source.part) for source in self.sources]
-        content = [settings_digest, [asdict(identity) for identity in self.identities], parts]
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:40]
+        return digest_of([settings_digest, [asdict(identity) for identity in self.identities], parts])[:40]
 
     def __str__(self) -> str:
         first, *others = self.sources
@@ -63,21 +61,34 @@ class Partition:
         return f"{shown(first.name)}, {unit} {first.part.start} to {first.part.stop}"
 
 
-def plan(sources: Sequence[Source], options: ReadOptions, size: int | None = None) -> list[Partition]:
-    """Divide a corpus: large files into parts where their format allows it, small files into groups.
+def digest_of(value: object) -> str:
+    """SHA-256, in hexadecimal, of what JSON can hold."""
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
 
-    Lines of plain text, JSONL and delimited files without quotes divide at any byte, Parquet between row groups.
-    Compressed files, FASTA, quoted CSV and whole files stay in one piece. A file that has changed moves few of the
-    boundaries between groups of other files. A partition has `size` bytes as stored, by default a 64th of the corpus
-    within 4 MiB and 128 MiB.
-    """
+
+def plan(sources: Sequence[Source], options: ReadOptions, size: int | None = None) -> list[Partition]:
+    """Divide a corpus: large files into parts of about `size` bytes where their format allows it, small into groups."""
     files = [_absolute(source) for source in sources]
-    total = sum(source.size or 0 for source in files)
-    target = size or min(max(total // _SHARE, _SMALLEST), _LARGEST)
-    return [
-        Partition(tuple(s for s, _, _ in group), tuple(i for _, i, _ in group), sum(n for _, _, n in group))
-        for group in _groups(files, options, target)
-    ]
+    target = size or min(max(sum(source.size or 0 for source in files) // _SHARE, _SMALLEST), _LARGEST)
+    partitions: list[Partition] = []
+    group: list[tuple[Source, FileIdentity]] = []
+    # Groups end at multiples of the target in the corpus: a file that has changed moves few of these boundaries.
+    offset = 0
+    for source in files:
+        identity = identify(source)
+        if identity.size != (source.size or 0):
+            raise CorpusError(f"{shown(source.name)}: changed just now: expected a corpus that stands still; run again")
+        is_large = identity.size >= target
+        if not is_large:
+            group.append((source, identity))
+        before, offset = offset, offset + identity.size + _OPENING_BYTES
+        if group and (is_large or before // target != offset // target):
+            partitions.append(_together(group))
+            group = []
+        if is_large:
+            parts = list(_parts(source, options, target)) or [(source, identity.size)]
+            partitions += [Partition((part,), (identity,), n_bytes) for part, n_bytes in parts]
+    return [*partitions, _together(group)] if group else partitions
 
 
 def identify(source: Source) -> FileIdentity:
@@ -105,70 +116,39 @@ def _absolute(source: Source) -> Source:
     return replace(source, path=source.path.absolute())
 
 
-_Piece = tuple[Source, FileIdentity, int]
+def _together(group: Sequence[tuple[Source, FileIdentity]]) -> Partition:
+    sources, identities = zip(*group, strict=True)
+    return Partition(sources, identities, sum(identity.size for identity in identities))
 
 
-def _groups(files: Sequence[Source], options: ReadOptions, target: int) -> Iterator[list[_Piece]]:
-    group: list[_Piece] = []
-    # Boundaries lie at multiples of the target in the corpus, not wherever the group before happened to end.
-    offset = 0
-    for source in files:
-        identity = identify(source)
-        if identity.size != (source.size or 0):
-            raise CorpusError(f"{shown(source.name)}: changed just now: expected a corpus that stands still; run again")
-        pieces = [(piece, identity, n_bytes) for piece, n_bytes in _pieces(source, options, target)]
-        crosses = (offset // target) != ((offset + identity.size + _OPENING_BYTES) // target)
-        offset += identity.size + _OPENING_BYTES
-        if identity.size >= target:
-            yield from [group] if group else []
-            yield from ([piece] for piece in pieces)
-            group = []
-            continue
-        group += pieces
-        if crosses:
-            yield group
-            group = []
-    if group:
-        yield group
-
-
-def _pieces(source: Source, options: ReadOptions, target: int) -> list[tuple[Source, int]]:
-    """The parts of a file with their sizes; the file itself where it is small or in one piece."""
-    size = source.size or 0
-    whole = [(source, size)]
-    if size <= target:
-        return whole
+def _parts(source: Source, options: ReadOptions, target: int) -> Iterator[tuple[Source, int]]:
+    """The parts of a file with their bytes; none where it stays in one piece."""
     with open_stream(source) as stream:
         format_ = format_of(stream, options)
         if stream.codec is not None:
-            return whole
-        if format_ == "parquet":
-            return _row_group_pieces(source, options, target) or whole
+            return
         layout = None if source.is_one_request else _layout(stream, format_, options)
-    if layout is None:
-        return whole
-    n_parts = -(-(size - layout.start) // target)
-    bounds = [layout.start + (size - layout.start) * i // n_parts for i in range(n_parts + 1)]
-    return [
-        (replace(source, part=FilePart(start, stop, format_, layout)), stop - start)
-        for start, stop in itertools.pairwise(bounds)
-    ] or whole
+    if format_ == "parquet":
+        yield from _row_groups(source, options, target)
+    elif layout is not None:
+        n_bytes = (source.size or 0) - layout.start
+        n_parts = max(-(-n_bytes // target), 1)
+        for start, stop in pairwise(layout.start + n_bytes * i // n_parts for i in range(n_parts + 1)):
+            yield replace(source, part=FilePart(start, stop, format_, layout)), stop - start
 
 
-def _row_group_pieces(source: Source, options: ReadOptions, target: int) -> list[tuple[Source, int]]:
+def _row_groups(source: Source, options: ReadOptions, target: int) -> Iterator[tuple[Source, int]]:
     from posgeom.corpus.readers.parquet import row_group_bytes  # here, because Arrow is slow to load
 
-    pieces: list[tuple[Source, int]] = []
     start = filled = 0
     sizes = row_group_bytes(source, options)
     for i, n_bytes in enumerate(sizes):
         if filled and filled + n_bytes > target:
-            pieces.append((replace(source, part=FilePart(start, i, "parquet")), filled))
+            yield replace(source, part=FilePart(start, i, "parquet")), filled
             start, filled = i, 0
         filled += n_bytes
-    if pieces:
-        pieces.append((replace(source, part=FilePart(start, len(sizes), "parquet")), filled))
-    return pieces
+    if start:
+        yield replace(source, part=FilePart(start, len(sizes), "parquet")), filled
 
 
 _LAYOUTS: dict[Format, Callable[[Stream, ReadOptions], Layout | None]] = {

@@ -1,8 +1,6 @@
-"""What workers do: count a partition, add up partial counts. What they give back is tiny."""
+"""What workers do: count a partition, or add up several, into a file of the run directory."""
 
 import socket
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 
@@ -10,11 +8,11 @@ from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import Source
 from posgeom.corpus.streams import count_line_feeds
 from posgeom.counts.cluster.job import Job, environment
-from posgeom.counts.cluster.partitions import Partition, identify
+from posgeom.counts.cluster.partitions import Partition, digest_of, identify
 from posgeom.counts.cluster.run_directory import MANIFEST, TOKENIZER, RunDirectory
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.counts.tallying import count_sources
-from posgeom.errors import CorpusError, CountsError, OutputError, PosgeomError
+from posgeom.errors import CorpusError, CountsError, OutputError
 from posgeom.messages import shown
 from posgeom.options import ReadOptions
 from posgeom.tokenize.engines.base import EngineError
@@ -22,61 +20,24 @@ from posgeom.tokenize.tokenizer_files import BUILTIN_TOKENIZERS, FastTokenizer
 from posgeom.tokenize.tokenizers import Tokenizer
 
 
-class WorkerMemoryError(CountsError):
-    """A worker died over a partition, or ran out of memory, which says nothing about the other partitions."""
+def count_partition(job: Job, partition: Partition) -> None:
+    """Count a partition into the run directory, unless its counts are there."""
+    directory = RunDirectory(job.run_dir)
+    _check_worker(job.run_dir, tuple(job.environment.items()))
+    key = partition.key(job.digest)
+    if directory.read_counts(key) is None:
+        directory.write_counts(key, _count(job, directory, partition))
 
 
-def count_partition(job: Job, partition: Partition) -> PosgeomError | None:
-    """Count a partition into the run directory, unless its counts are there.
-
-    An error is given back, not raised: it is an expected end, and no failure of the cluster to be tried again.
-    """
-    with _kept_errors(str(partition)) as errors:
-        directory = RunDirectory(job.run_dir)
-        _check_worker(job.run_dir, tuple(job.environment.items()))
-        key = partition.key(job.digest)
-        if directory.read_counts(key) is None:
-            directory.write_counts(key, _count(job, directory, partition))
-    return errors[0] if errors else None
+def sum_partitions(run_dir: str, keys: tuple[str, ...]) -> None:
+    """Add up counts in the run directory."""
+    directory = RunDirectory(run_dir)
+    directory.write_counts(key_of_sum(keys), directory.sum_counts(keys))
 
 
-def merge_partials(job: Job, key: str, parts: Sequence[str], merged: bool) -> PosgeomError | None:
-    """Add up partial counts, or sums of them, into the run directory, unless their sum is there; errors as above."""
-    with _kept_errors("adding up") as errors:
-        directory = RunDirectory(job.run_dir)
-        if directory.read_counts(key, merged=True) is None:
-            directory.write_counts(key, _sum(directory, parts, merged), merged=True)
-    return errors[0] if errors else None
-
-
-@contextmanager
-def _kept_errors(what: str) -> Iterator[list[PosgeomError]]:
-    errors: list[PosgeomError] = []
-    try:
-        yield errors
-    except PosgeomError as error:
-        errors.append(error)
-    except MemoryError:
-        errors.append(WorkerMemoryError(f"{what}: out of memory on {_host()}: give workers more"))
-
-
-def _sum(directory: RunDirectory, parts: Sequence[str], merged: bool) -> PositionCounts:
-    """Add up in order; what waits to be added is never larger than the sum so far, or than one part."""
-    total: PositionCounts | None = None
-    waiting: list[PositionCounts] = []
-    for part in parts:
-        counts = directory.read_counts(part, merged=merged)
-        if counts is None:
-            raise CountsError(f"run directory {shown(directory.place)}: lost or damaged counts: run again to mend it")
-        if total is None:
-            total = counts
-            continue
-        waiting.append(counts)
-        if sum(c.fold.size for c in waiting) >= total.fold.size:
-            total, waiting = total.merge(*waiting), []
-    if total is None:
-        raise CountsError("no counts to add up")
-    return total.merge(*waiting) if waiting else total
+def key_of_sum(keys: tuple[str, ...]) -> str:
+    """Name of the sum of counts."""
+    return digest_of(keys)[:40]
 
 
 def _count(job: Job, directory: RunDirectory, partition: Partition) -> PositionCounts:
