@@ -22,7 +22,7 @@ from posgeom.report.charts.scorecard import scorecard_figure
 from posgeom.report.charts.spectrum import MAX_AXES, spectrum_figure
 from posgeom.report.charts.theme import N_SERIES
 from posgeom.report.line_figures import depth_curve, violations, width
-from posgeom.report.run import Run, basis, metric_of
+from posgeom.report.run import Run, basis, level_of, metric_of
 from posgeom.report.training import TRAINING_KINDS
 from posgeom.report.warp import left_out_figure, warp_figure
 
@@ -52,7 +52,8 @@ def comparison(runs: Sequence[Run]) -> Figure | None:
     if len(scored) < 2:
         return None
     rows = [
-        {"run": run.name, "encoding": e["name"], "alignment": e["alignment"]} | _interval(e, "alignment")
+        {"run": run.name, "encoding": e["name"], "alignment": e["alignment"], "level": level_of(run.scores or {})}
+        | _interval(e, "alignment")
         for run in scored
         for e in (run.scores or {})["encodings"]
     ]
@@ -83,6 +84,7 @@ def _scorecard(run: Run) -> Figure | None:
     return scorecard_figure(
         scores["encodings"],
         noise_ceiling=ceiling,
+        level=level_of(scores),
         caption="How much of the geometry of the corpus each encoding has, whatever its scale: the cosine between the "
         f"two. {basis(scores)}." + bars + mark + why,
     )
@@ -144,7 +146,7 @@ def _spectrum(run: Run) -> Figure | None:
         )
     if any(row["low"] is not None for row in rows):
         caption += " Bars: intervals (jackknife) of what there would be without noise, which pushes eigenvalues up."
-    return spectrum_figure(rows, caption=f"{caption} {basis(scores)}.")
+    return spectrum_figure(rows, level=level_of(scores), caption=f"{caption} {basis(scores)}.")
 
 
 def _map(run: Run) -> Figure | None:
