@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from posgeom.errors import PosgeomError
+from posgeom.report.charts.look import Look
 from posgeom.report.charts.theme import config
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ Row = dict[str, Any]
 SUFFIXES = (".svg", ".pdf", ".png")
 """Forms that a chart can be drawn in."""
 _NEEDS = ("altair", "vl_convert", "jinja2")
-_PIXELS_PER_POINT = 3
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -37,6 +37,8 @@ class Figure:
     layout: str = "wide"
     """How a page fits it to its width: ``"wide"`` (one panel of fixed height), ``"square"``, ``"panels"`` (a row of
     square panels, or a column of them), ``"grid"`` (as many small panels a row as fit), or ``"fixed"``."""
+    look: Look = Look()
+    """How files and notebooks draw it."""
 
     def spec(self) -> dict[str, Any]:
         """The Vega-Lite spec without a theme, JSON-serialisable; see `posgeom.report.charts.theme.config`."""
@@ -71,14 +73,14 @@ def known(rows: Sequence[Row], *keys: str) -> list[str]:
 
 
 def with_theme(figure: Figure) -> dict[str, Any]:
-    """The spec of a figure as files and notebooks show it."""
-    return figure.spec() | {"config": config() | {"background": "white"}}
+    """The spec of a figure as files show it."""
+    return themed(figure).to_dict() | {"description": f"{figure.title}. {figure.caption}"}
 
 
 def themed(figure: Figure) -> "alt.TopLevelMixin":
     """The chart of a figure as files and notebooks show it."""
-    chart: Any = figure.chart.copy(deep=False)  # type: ignore[attr-defined]
-    chart.config = config() | {"background": "white"}
+    chart: Any = figure.look.sized(figure.chart)
+    chart.config = config(font_size=figure.look.font_size) | {"background": "white"}
     return chart  # type: ignore[no-any-return]
 
 
@@ -94,7 +96,7 @@ def draw(figure: Figure, *paths: Path) -> None:
     forms: dict[str, Any] = {
         ".svg": lambda: svg.encode(),
         ".pdf": lambda: vl_convert.svg_to_pdf(svg),
-        ".png": lambda: vl_convert.svg_to_png(svg, scale=_PIXELS_PER_POINT),
+        ".png": lambda: vl_convert.svg_to_png(svg, ppi=figure.look.dpi),
     }
     for path in paths:
         path.write_bytes(forms[path.suffix]())

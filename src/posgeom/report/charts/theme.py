@@ -72,7 +72,7 @@ def _first_free(start: int, n: int, taken: Collection[int]) -> int:
     return next((i % n for i in range(start, start + n) if i % n not in taken), start)
 
 
-def config(colours: Mapping[str, str] = COLOURS, *, font_size: int = 10) -> dict[str, Any]:
+def config(colours: Mapping[str, str] = COLOURS, *, font_size: float = 10) -> dict[str, Any]:
     """Vega-Lite configuration."""
     ink, muted, grid, edge = (colours[part] for part in (INK, MUTED, GRID, EDGE))
     series = [colours[f"series-{i}"] for i in range(N_SERIES)]
