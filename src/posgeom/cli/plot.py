@@ -57,7 +57,7 @@ def command(
     """Draw one chart of a stored run."""
     if kind is None:
         for name, build in plots.by_kind().items():
-            typer.echo(f"{name:<16} {(inspect.getdoc(build) or '').partition(chr(10))[0]}")
+            typer.echo(f"{name:<16} {(inspect.getdoc(build) or '').splitlines()[0]}")
         return
     if run is None:
         raise RunError(f"no directory of a run: expected posgeom plot {shown(kind)} RUN_DIR")

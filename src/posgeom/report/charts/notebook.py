@@ -48,7 +48,7 @@ def _without_network(spec: dict[str, Any]) -> dict[str, Any]:
     import altair as alt
 
     major = alt.SCHEMA_VERSION.lstrip("v").partition(".")[0]
-    return {f"application/vnd.vegalite.v{major}+json": spec, "text/plain": f"<{spec.get('description', 'chart')}>"}
+    return {f"application/vnd.vegalite.v{major}+json": spec, "text/plain": spec["description"]}
 
 
 def _picture(spec: dict[str, Any]) -> tuple[bytes, dict[str, int]]:

@@ -26,7 +26,7 @@ REFERENCE_SERIES = N_SERIES - 1
 """The grey one, of what others are held against."""
 _OWN = ("sinusoidal", "alibi", "mds", "rope", "learned", "t5")
 _SERIES_OF = {name: i for i, name in enumerate(_OWN)} | {"random": REFERENCE_SERIES, "corpus": CORPUS_SERIES}
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [1, 3], [10, 4], [12, 3, 2, 3, 2, 3])
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [14, 3], [1, 3], [4, 2, 1, 2, 1, 2, 1, 2], [12, 3, 2, 3, 2, 3])
 """Line patterns, for those who see no colour."""
 
 
