@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from posgeom.messages import printable
+from posgeom.messages import printable, short_names
 from posgeom.policies import LEVEL
 from posgeom.report.charts.figure import Figure, Row, known
 from posgeom.report.charts.lines import Lines, Quantity, lines_figure
@@ -123,7 +123,7 @@ def training_provenance(run: Document) -> list[tuple[str, str]]:
     task, model, machine, preset = run["task"], run["model"], run["machine"], run["preset"]
     shape = run["geometry"]
     return [
-        ("sources", ", ".join(run["sources"])),
+        ("sources", ", ".join(short_names(run["sources"]))),
         ("task", f"{task['name']}: {task['description']}"),
         ("trained on", f"{task['train_examples']:,} examples of {task['train_documents']:,} documents"),
         ("held out", f"{task['held_out_documents']:,} documents: {task['held_out']}"),
