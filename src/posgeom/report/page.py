@@ -190,6 +190,7 @@ def _provenance(run: Run, name: str) -> dict[str, Any]:
         notes += [note for note in run.scores["notes"] if note not in (run.scores.get("cautions") or [])]
     if (scores := run.scores) is not None:
         corpus, tokenizer = scores["corpus"], scores["tokenizer"]
+        (named,) = short_names([tokenizer["name"]])
         common, parts = scores.get("common_depth"), scores.get("n_fold_groups")
         pairs = f", all pairs of {parts} parts of the corpus" if parts else ""
         entries += [
@@ -198,10 +199,7 @@ def _provenance(run: Run, name: str) -> dict[str, Any]:
             ("documents", f"{corpus['documents']:,}, {corpus['empty_documents']:,} of them empty"),
             ("tokens counted", f"{corpus['tokens']:,}"),
             ("folds", f"{scores['n_folds_used']} of {scores['n_folds']}, by {corpus.get('grouped_by') or 'the text'}"),
-            (
-                "tokenizer",
-                f"{short_names([tokenizer['name']])[0]} ({tokenizer['kind']}), sha256 {tokenizer.get('sha256') or 'none'}",
-            ),
+            ("tokenizer", f"{named} ({tokenizer['kind']}), sha256 {tokenizer.get('sha256') or 'none'}"),
             ("tokenizer engines", ", ".join(tokenizer.get("engines") or []) or "not recorded"),
             ("context length n", f"{scores['n_positions']:,}"),
             ("width d", f"{scores['n_dims']:,}"),
