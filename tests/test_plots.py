@@ -4,10 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import altair as alt
 import pytest
 
 import posgeom as pg
-from posgeom.errors import RunError
+from posgeom.errors import PosgeomError, RunError
+from posgeom.report.charts.figure import draw
 from posgeom.report.files import save
 from posgeom.report.run import read_run
 from posgeom.simulation.synthetic import synthetic
@@ -56,3 +58,60 @@ def test_it_is_read_when_it_is_asked_for() -> None:
     assert done.stdout.strip() == "False False"
     with pytest.raises(AttributeError, match="no attribute 'plot'"):
         getattr(pg, "plot")  # noqa: B009  type checkers know that there is none
+
+
+def test_a_notebook_keeps_a_picture_beside_the_chart(analysis: pg.Analysis) -> None:
+    """No HTML, which front ends prefer to pictures and which loads scripts from a network."""
+    for chart in (pg.plots.scorecard(analysis), pg.plots.matrix(analysis).properties(title="mine")):  # type: ignore[attr-defined]
+        content, metadata = chart._repr_mimebundle_()  # type: ignore[misc]
+        (interactive,) = content.keys() - {"image/png", "text/plain"}
+        assert interactive.startswith("application/vnd.vegalite.v")
+        assert content[interactive] == chart.to_dict()
+        size = metadata["image/png"]
+        assert pixels(content["image/png"]) == pytest.approx([2 * size["width"], 2 * size["height"]], abs=1)
+    assert content["text/plain"].startswith("Distance matrix. Distance between every two positions")
+    with alt.renderers.enable("html"):  # who chooses a renderer has it, and the picture
+        content, _ = pg.plots.scorecard(analysis)._repr_mimebundle_()  # type: ignore[misc]
+    assert content.keys() >= {"text/html", "image/png"}
+
+
+def pixels(png: bytes) -> list[int]:
+    return [int.from_bytes(png[at : at + 4], "big") for at in (16, 20)]
+
+
+def test_size_type_and_resolution(analysis: pg.Analysis, tmp_path: Path) -> None:
+    for kind, panel in (
+        ("scorecard", lambda s: s),
+        ("matrix", lambda s: s["hconcat"][1]),
+        ("density", lambda s: s["spec"]),
+    ):
+        spec = pg.plots.by_kind()[kind](analysis, width=210, height=90, font_size=7).to_dict()
+        assert (panel(spec)["width"], panel(spec)["height"]) == (210, 90), kind
+        assert spec["config"]["axis"]["labelFontSize"] == 7
+    assert pg.plots.matrix(analysis).to_dict() == pg.plots.matrix(analysis, width=None, dpi=72).to_dict()
+    sizes = {}
+    for dpi in (72, 300):
+        pg.plots.scorecard(analysis, dpi=dpi).save(tmp_path / "altair.png")  # type: ignore[attr-defined]
+        draw(pg.plots.figure(analysis, "scorecard", dpi=dpi), tmp_path / "ours.png")
+        sizes[dpi] = pixels((tmp_path / "ours.png").read_bytes())
+        assert pixels((tmp_path / "altair.png").read_bytes()) == pytest.approx(sizes[dpi], abs=1)
+    assert sizes[300] == pytest.approx([length * 300 / 72 for length in sizes[72]], abs=3)
+    with pytest.raises(PosgeomError, match=r"width 0: expected a number between 1 and 5,000"):
+        pg.plots.lag(analysis, width=0)
+    with pytest.raises(PosgeomError, match=r"dpi nan: expected a number between 1 and 1,200"):
+        pg.plots.lag(analysis, dpi=float("nan"))
+    with pytest.raises(PosgeomError, match=r"pixels: expected at most 200,000,000 in all"):
+        draw(pg.plots.figure(analysis, "lag", width=5000, height=5000, dpi=1200), tmp_path / "large.png")
+
+
+def test_some_encodings(analysis: pg.Analysis) -> None:
+    names = ["sinusoidal", "mds"]
+    assert {row["encoding"] for row in pg.plots.figure(analysis, "scorecard", encodings=names).table} == set(names)
+    assert {row["encoding"] for row in pg.plots.figure(analysis, "density", encodings=names).table} == set(names)
+    assert {row["encoding"] for row in pg.plots.figure(analysis, "width", encodings=names).table} == set(names)
+    lines = pg.plots.figure(analysis, "violations", encodings=names).table
+    assert {row["distances_of"] for row in lines} == {"corpus", *names}
+    with pytest.raises(RunError, match="'analysis' has no encoding 'sinusoid': expected one of 'sinusoidal'"):
+        pg.plots.scorecard(analysis, encodings=["sinusoid"])
+    with pytest.raises(RunError, match="a chart of lag has no encodings to choose from: scorecard, "):
+        pg.plots.lag(analysis, encodings=names)

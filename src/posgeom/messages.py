@@ -1,6 +1,13 @@
 """The parts error messages are made of: names quoted so that a message is one printable line."""
 
 from collections.abc import Sequence
+from pathlib import PurePosixPath, PureWindowsPath
+
+
+class Caution(str):
+    """A note that changes how numbers are to be read; other notes say how they were measured."""
+
+    __slots__ = ()
 
 
 def printable(text: str) -> str:
@@ -16,6 +23,33 @@ def printable(text: str) -> str:
         The same text with control characters, line breaks and lone surrogates as ``\x1b`` and the like.
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Names without the directories of the machine: absolute paths by their last parts, as many as tell them apart.
+
+    Relative paths, URLs and other names stay as they are.
+    """
+    parts = [_parts(name) for name in names]
+    return [
+        name
+        if not path
+        else next(
+            (
+                "/".join(path[-k:])
+                for k in range(1, len(path))
+                if sum(other[-k:] == path[-k:] for other in parts) == parts.count(path)
+            ),
+            "/".join(path),
+        )
+        for name, path in zip(names, parts, strict=True)
+    ]
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """The parts of an absolute path below its root; none of any other name."""
+    path = (PureWindowsPath if PureWindowsPath(name).drive else PurePosixPath)(name.removeprefix("file://"))
+    return path.parts[1:] if path.is_absolute() else ()
 
 
 def shown(value: object, limit: int = 400) -> str:

@@ -6,7 +6,7 @@ from posgeom.counts.counts_notes import notes_on_counts
 from posgeom.estimation.build import MAX_RANK_POSITIONS, Geometry
 from posgeom.inference.null_corpora import CAVEAT, FEWEST_NULLS
 from posgeom.inference.significance import HYPOTHESIS
-from posgeom.messages import printable
+from posgeom.messages import Caution, printable
 from posgeom.policies import ENOUGH_FOLDS, FEWEST_TO_TEST, MAX_REFITTED_POSITIONS, SHALLOW_GROUP
 from posgeom.results import Analysis
 
@@ -15,7 +15,7 @@ LARGE_NEGATIVE_MASS, RESOLVED, CHANGING = 0.05, 0.9, 0.05
 
 
 def notes_on(analysis: Analysis, *, default_encodings: bool) -> tuple[str, ...]:
-    """What a reader of the numbers should know: first what always holds, then what this corpus calls for."""
+    """What a reader of the numbers should know, first what always holds; a `Caution` is what changes the reading."""
     geometry = analysis.geometry
     parts = (
         _on_scores(analysis),
@@ -38,7 +38,7 @@ def _on_scores(analysis: Analysis) -> Iterator[str]:
         "distances are off. They are diagnostics: a more faithful encoding is not a better model."
     )
     if card.undefined is not None:
-        yield f"Alignment is undefined: {card.undefined}. Encodings are not ranked."
+        yield Caution(f"Alignment is undefined: {card.undefined}. Encodings are not ranked.")
     elif any(row.name == "random" for row in card):
         yield (
             "Compare encodings by alignment. That of random is what a table shares with any geometry by chance: an "
@@ -49,16 +49,16 @@ def _on_scores(analysis: Analysis) -> Iterator[str]:
 def _on_errors(analysis: Analysis) -> Iterator[str]:
     geometry, card = analysis.geometry, analysis.scorecard
     if geometry.estimator == "plugin":
-        yield (
+        yield Caution(
             "Plug-in distances are biased upwards by sampling noise: part of this geometry, of its rank and of every "
             "score is noise. Scores carry no intervals, which would not cover that bias."
         )
         return
     if analysis.level is None:
-        yield "Intervals were not asked for: small differences may be chance."
+        yield Caution("Intervals were not asked for: small differences may be chance.")
         return
     if card.level is None:
-        yield f"Scores carry no intervals: that takes {ENOUGH_FOLDS} folds with documents."
+        yield Caution(f"Scores carry no intervals: that takes {ENOUGH_FOLDS} folds with documents.")
         return
     of_samples = "" if geometry.depth is None else f" They are of samples of {geometry.depth:,} documents."
     yield (
@@ -106,7 +106,7 @@ def _on_structure(analysis: Analysis) -> Iterator[str]:
 def _on_depth(analysis: Analysis) -> Iterator[str]:
     geometry, curve = analysis.geometry, analysis.depth_curve
     if geometry.self_affinity is not None and geometry.self_affinity < RESOLVED:
-        yield (
+        yield Caution(
             f"Two halves of the corpus agree on a position's tokens to {geometry.self_affinity:.2f} (1: all resolved): "
             "many tokens are seen about once, and differences that rest on them are not detected."
         )
@@ -115,14 +115,14 @@ def _on_depth(analysis: Analysis) -> Iterator[str]:
         before, last = curve.points[-2:]
         what = "grows" if step > 0 else "falls"
         more = "more" if step > 0 else "less"
-        yield (
+        yield Caution(
             f"More text would show {more}: the mean squared distance {what} from {before.mean_squared.value:.4f} to "
             f"{last.mean_squared.value:.4f} between samples of {before.depth:,} and of {last.depth:,} documents; what "
             "unlimited text would show is not known."
         )
     unit = "sequences at the shallowest position" if geometry.selection.bins is None else "tokens in the shallowest bin"
     if geometry.depth is not None and geometry.depth < SHALLOW_GROUP:
-        yield (
+        yield Caution(
             f"Each part of the corpus has only {geometry.depth} {unit}: most tokens are not resolved. More text, fewer "
             "--folds, or a higher --min-depth, would help."
         )
@@ -138,20 +138,20 @@ def _on_encodings(analysis: Analysis) -> Iterator[str]:
             )
     samples = {row.sample for row in card}
     if "in" in samples:
-        yield "mds is fitted to the distances it is scored on, so its scores are in-sample."
+        yield Caution("mds is fitted to the distances it is scored on, so its scores are in-sample.")
     if "out" in samples:
         yield "mds is fitted on one half of the corpus, and scored on the other."
     for encoding in analysis.encodings:
         corpus = encoding.fit.get("corpus")
         known = corpus.get("checksum") if isinstance(corpus, Mapping) else None
         if known == analysis.counts.checksum and encoding.refit is None:
-            yield (
+            yield Caution(
                 f"{printable(encoding.name)} was fitted to this corpus: its scores are in-sample, and its file says "
                 "what it explains out of sample."
             )
     names = [row.name for row in card]
     if "mds" in names and geometry.spectrum.negative_mass > LARGE_NEGATIVE_MASS:
-        yield (
+        yield Caution(
             f"{geometry.spectrum.negative_mass:.0%} of the spectrum is negative, which no coordinates can have: full "
             "mds keeps as much noise on its positive axes, and a lower rank is more faithful."
         )
@@ -159,7 +159,7 @@ def _on_encodings(analysis: Analysis) -> Iterator[str]:
 
 def _on_geometry(geometry: Geometry) -> Iterator[str]:
     if geometry.selection.shallow.size > geometry.positions.size:
-        yield (
+        yield Caution(
             f"{geometry.selection.shallow.size:,} positions with data are masked for lack of depth, more than are "
             "used: a lower --min-depth sees farther, less precisely."
         )

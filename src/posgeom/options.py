@@ -469,6 +469,34 @@ class AnalyzeOptions(CountOptions, GeometryOptions, total=False):
     ]
 
 
+class PlotOptions(TypedDict, total=False):
+    """What can be chosen where a chart is drawn."""
+
+    width: Annotated[
+        float | None,
+        Option(
+            "--width",
+            "Width of the plot, or of each panel, without its axes; in points, of which an inch has 72.",
+            "Output",
+            "POINTS",
+        ),
+    ]
+    height: Annotated[float | None, Option("--height", "Height of the plot, or of each panel.", "Output", "POINTS")]
+    font_size: Annotated[float, Option("--font-size", "Size of the labels.", "Output", "POINTS", 10.0)]
+    encodings: Annotated[
+        Sequence[str] | None,
+        Option(
+            "--encoding",
+            "An encoding to draw, one each time that the option stands. Default: all.",
+            "Output",
+            "NAME",
+            python="Names, as the scorecard has them.",
+            cli=list[str] | None,
+        ),
+    ]
+    dpi: Annotated[float, Option("--dpi", "Pixels per inch of a PNG file.", "Output", "DPI", 300.0)]
+
+
 FIXED_BY_COUNTING = frozenset(CountOptions.__annotations__) - {"seed"}
 """Keyword arguments that counts have behind them."""
 

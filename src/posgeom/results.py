@@ -14,6 +14,7 @@ from posgeom.inference.null_corpora import OrderBeyondLengths
 from posgeom.inference.order import CorpusOrder
 from posgeom.inference.scorecard import Scorecard
 from posgeom.inference.significance import Significance
+from posgeom.messages import Caution
 from posgeom.options import Convention
 
 
@@ -32,7 +33,7 @@ class Analysis(Framed):
         Width d of the schemes that have one.
     seed : int
     notes : tuple of str
-        What a reader of the numbers should know.
+        What a reader of the numbers should know; `cautions` are those that change the reading.
     level : float or None
         Of the intervals; None where they were not wanted.
     mean_squared : Estimate
@@ -65,6 +66,11 @@ class Analysis(Framed):
     depth_curve: DepthCurve | None
     order: CorpusOrder
 
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Those of the notes that change how the numbers are to be read."""
+        return tuple(note for note in self.notes if isinstance(note, Caution))
+
     def to_dicts(self) -> list[dict[str, Any]]:
         """One plain dictionary per encoding: the scorecard's."""
         return self.scorecard.to_dicts()
@@ -73,7 +79,9 @@ class Analysis(Framed):
         from posgeom.report.document import to_document  # a notebook shows what the report says
 
         sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in to_document(self)["findings"])
-        return f"<ul>{sentences}</ul>" + self.scorecard._repr_html_() + self.geometry._repr_html_()
+        cautions = "".join(f"<li>{escape(caution)}</li>" for caution in self.cautions)
+        before = f"<p>Before you read the numbers:</p><ul>{cautions}</ul>" if cautions else ""
+        return f"<ul>{sentences}</ul>{before}" + self.scorecard._repr_html_() + self.geometry._repr_html_()
 
     def __repr__(self) -> str:
         return f"<Analysis, convention {self.convention}: {self.geometry!r}, {self.scorecard!r}>"

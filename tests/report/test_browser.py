@@ -76,7 +76,7 @@ def test_hover_tells_positions_value_and_depth(page_file: Path, open_page: OpenP
     assert not [name for name in lines if name.startswith("_")]
     point = page.locator(".chart").first.locator(".mark-symbol path").first
     point.hover(force=True)
-    page.wait_for_selector("#vg-tooltip-element.visible >> text=encoding")
+    page.wait_for_selector("#vg-tooltip-element.visible >> text=/^alignment of .+: \\d/")
 
 
 def test_sorting_by_keyboard(page_file: Path, open_page: OpenPage) -> None:

@@ -16,7 +16,7 @@ from posgeom.encodings.checks import check_width
 from posgeom.encodings.tensors import tensors_of
 from posgeom.errors import CountsError, EncodingError
 from posgeom.fitting import fit_encoding
-from posgeom.messages import shown, shown_list
+from posgeom.messages import short_names, shown, shown_list
 from posgeom.options import (
     DEFAULT_N_DIMS,
     DEFAULT_N_POSITIONS,
@@ -121,7 +121,7 @@ def _show(fit: Mapping[str, Any], output: Path, n: int, d: int, console: Console
     depth = "" if fit["depth"] is None else f", of samples of {fit['depth']:,} documents a fold"
     lines = [
         (file, f"table {n} x {d} = coordinates {n} x {rank} times axes {d} x {rank}, rows {fit['rows']}"),
-        ("corpus", f"{shown_list(fit['corpus']['sources'], 3)}, {fit['corpus']['documents']:,} documents"),
+        ("corpus", f"{shown_list(short_names(fit['corpus']['sources']), 3)}, {fit['corpus']['documents']:,} documents"),
         ("tokenizer", shown(fit["tokenizer"]["name"], 60)),
         ("geometry", f"{fit['metric']}, {fit['estimator']}{depth}"),
         ("rank", _rank_text(fit)),

@@ -69,6 +69,7 @@ def to_document(analysis: Analysis) -> dict[str, Any]:
             row | {"min_separation_pair": list(row["min_separation_pair"])} for row in analysis.scorecard.to_dicts()
         ],
         "ranking": _ranking(analysis.scorecard),
+        "cautions": list(analysis.cautions),
         "notes": list(analysis.notes),
     }
     return document | {"findings": findings(document)}

@@ -1,14 +1,16 @@
 """The figures of a stored run, each with a caption that says how to read it, from what and from how much."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from posgeom.errors import RunError
 from posgeom.messages import shown
+from posgeom.options import PlotOptions, with_defaults
 from posgeom.report.charts.compare import compare_figure
 from posgeom.report.charts.density import MAX_PANELS, density_figure
 from posgeom.report.charts.depth import depth_figure
@@ -16,13 +18,15 @@ from posgeom.report.charts.figure import Figure, Row
 from posgeom.report.charts.lag import lag_figure
 from posgeom.report.charts.layers import layers_figure
 from posgeom.report.charts.logo import logo_figure
+from posgeom.report.charts.look import Look
 from posgeom.report.charts.matrix import matrix_figure
 from posgeom.report.charts.mds_map import map_figure
 from posgeom.report.charts.scorecard import scorecard_figure
 from posgeom.report.charts.spectrum import MAX_AXES, spectrum_figure
 from posgeom.report.charts.theme import N_SERIES
 from posgeom.report.line_figures import depth_curve, violations, width
-from posgeom.report.run import Run, basis, metric_of
+from posgeom.report.run import Run, basis, level_of, metric_of
+from posgeom.report.selection import with_encodings
 from posgeom.report.training import TRAINING_KINDS
 from posgeom.report.warp import left_out_figure, warp_figure
 
@@ -35,15 +39,18 @@ def figures(run: Run) -> list[Figure]:
     return [figure for build in KINDS.values() if (figure := build(run)) is not None]
 
 
-def figure_of(run: Run, kind: str) -> Figure:
+def figure_of(run: Run, kind: str, **options: Unpack[PlotOptions]) -> Figure:
     """One figure of a run."""
     if kind not in KINDS:
         raise RunError(f"no chart {shown(kind)}: expected one of {', '.join(KINDS)}")
-    figure = KINDS[kind](run)
+    chosen: dict[str, Any] = with_defaults(options, PlotOptions)
+    encodings = chosen.pop("encodings")
+    look = Look(**chosen)
+    figure = KINDS[kind](run if encodings is None else with_encodings(run, encodings, kind))
     if figure is None:
         have = ", ".join(name for name, build in KINDS.items() if build(run) is not None)
         raise RunError(f"{shown(run.name)} has no numbers for {kind}: it has those for {have}")
-    return figure
+    return replace(figure, look=look)
 
 
 def comparison(runs: Sequence[Run]) -> Figure | None:
@@ -52,7 +59,8 @@ def comparison(runs: Sequence[Run]) -> Figure | None:
     if len(scored) < 2:
         return None
     rows = [
-        {"run": run.name, "encoding": e["name"], "alignment": e["alignment"]} | _interval(e, "alignment")
+        {"run": run.name, "encoding": e["name"], "alignment": e["alignment"], "level": level_of(run.scores or {})}
+        | _interval(e, "alignment")
         for run in scored
         for e in (run.scores or {})["encodings"]
     ]
@@ -83,6 +91,7 @@ def _scorecard(run: Run) -> Figure | None:
     return scorecard_figure(
         scores["encodings"],
         noise_ceiling=ceiling,
+        level=level_of(scores),
         caption="How much of the geometry of the corpus each encoding has, whatever its scale: the cosine between the "
         f"two. {basis(scores)}." + bars + mark + why,
     )
@@ -144,7 +153,7 @@ def _spectrum(run: Run) -> Figure | None:
         )
     if any(row["low"] is not None for row in rows):
         caption += " Bars: intervals (jackknife) of what there would be without noise, which pushes eigenvalues up."
-    return spectrum_figure(rows, caption=f"{caption} {basis(scores)}.")
+    return spectrum_figure(rows, level=level_of(scores), caption=f"{caption} {basis(scores)}.")
 
 
 def _map(run: Run) -> Figure | None:

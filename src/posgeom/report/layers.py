@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from posgeom.messages import shown
+from posgeom.messages import short_names, shown
 from posgeom.models.family import Stack
 from posgeom.models.layers import LayerAnalysis, LayerRow
 from posgeom.models.projection import ProjectionScores
@@ -106,8 +106,9 @@ def print_layers(analysis: LayerAnalysis, console: Console, *, heads: bool = Fal
     """Print an analysis of layers."""
     stack, geometry = analysis.stack, analysis.geometry
     keys = f" ({stack.n_key_heads} key heads)" if stack.n_key_heads != stack.n_heads else ""
+    (model,) = short_names([analysis.model.checkpoint.name])
     print_paragraph(
-        f"{shown(analysis.model.checkpoint.name)}, {stack.name}: {_layers(stack)}, {stack.n_heads} heads of "
+        f"{shown(model)}, {stack.name}: {_layers(stack)}, {stack.n_heads} heads of "
         f"{stack.head_dim}{keys}, width {stack.width}; input P: {analysis.input}; against {geometry.metric.name} "
         f"distances ({geometry.estimator}) of {len(geometry.distances):,} positions; seed {analysis.seed}",
         console,

@@ -1,8 +1,8 @@
 """The figures of a stored run that are lines: violations by lag, alignment by width, distance by depth."""
 
 from posgeom.report.charts.figure import Figure, known
-from posgeom.report.charts.lines import lines_figure
-from posgeom.report.run import Run, basis
+from posgeom.report.charts.lines import Lines, Quantity, lines_figure
+from posgeom.report.run import Run, basis, level_of
 
 _CORPUS = "corpus"
 
@@ -27,13 +27,9 @@ def violations(run: Run) -> Figure | None:
         rows,
         name="violations",
         title="Violations of monotonicity by lag",
-        x="lag",
-        y="violation_rate",
-        series="distances_of",
-        x_title="lag |i - k| of the farther position",
-        y_title="share of nearer j with d(i, j) > d(i, k)",
-        shown=[_CORPUS, *_main_encodings(run)],
-        formats=(",", ".1%"),
+        x=Quantity("lag", "lag |i - k| of the farther position", "lag"),
+        y=Quantity("violation_rate", "share of nearer j with d(i, j) > d(i, k)", "violations", spec=".1%"),
+        lines=Lines("distances_of", shown=[_CORPUS, *_main_encodings(run)]),
         caption="How often a nearer position is farther in distance. Half is what chance gives, 0 is monotone.",
     )
 
@@ -48,13 +44,9 @@ def width(run: Run) -> Figure | None:
         run.charts["widths"],
         name="width",
         title="Alignment against width",
-        x="n_dims",
-        y="alignment",
-        series="encoding",
-        x_title="width d (of mds: axes kept)",
-        y_title="alignment",
-        x_log=True,
-        points=True,
+        x=Quantity("n_dims", "width d (of mds: axes kept)", "width", log=True),
+        y=Quantity("alignment", "alignment", "alignment", spec=".3f"),
+        lines=Lines("encoding", points=True),
         caption=f"What more dimensions give. {_MDS[_is_out_of_sample(run)]} {basis(run.scores)}.",
     )
 
@@ -85,13 +77,9 @@ def depth_curve(run: Run) -> Figure | None:
         rows,
         name="depth-curve",
         title="Mean squared distance against depth",
-        x="depth",
-        y="mean_squared",
-        series="distances",
-        x_title="documents in a sample",
-        y_title="mean squared distance",
-        x_log=True,
-        points=True,
+        x=Quantity("depth", "documents in a sample", "samples of documents:", log=True),
+        y=Quantity("mean_squared", "mean squared distance", "mean squared distance", spec=".4f"),
+        lines=Lines("distances", points=True, level=level_of(run.scores)),
         caption="What samples of so many documents show: with fewer, more tokens go unseen. Bands: intervals "
         "(jackknife over the parts of the corpus, which are fewer the deeper they are).",
     )

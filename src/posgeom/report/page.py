@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from posgeom.messages import printable
+from posgeom.messages import printable, short_names
 from posgeom.progress import ProgressHook, silent
 from posgeom.report.charts.figure import Figure, need_extra
 from posgeom.report.charts.theme import COLOURS, config
@@ -36,13 +36,15 @@ def render_page(runs: Sequence[Run], *, progress: ProgressHook = silent) -> str:
     """The page of one run, or of several side by side."""
     need_extra()
     charts: dict[str, Any] = {}
+    runs = [replace(run, name=name) for run, name in zip(runs, short_names([run.name for run in runs]), strict=True)]
     several = len(runs) > 1
     sections = _sections(runs, charts, progress)
     page = {
         "title": _title(runs),
         "lead": _lead(runs),
         "findings": [
-            {"name": run.name if several else "", "sentences": _sentences(run), "warnings": _notes(run)} for run in runs
+            {"name": run.name if several else "", "sentences": _sentences(run), "cautions": _cautions(run)}
+            for run in runs
         ],
         "glossary": GLOSSARY,
         "sections": sections,
@@ -84,9 +86,9 @@ def _sentences(run: Run) -> list[str]:
     return told + (run.warp["findings"] if run.warp else [])
 
 
-def _notes(run: Run) -> list[str]:
+def _cautions(run: Run) -> list[str]:
     """What changes the reading of the scores, which stands before them."""
-    return [printable(note) for note in (run.scores or {}).get("notes", [])]
+    return [printable(caution) for caution in (run.scores or {}).get("cautions") or []]
 
 
 def _sections(runs: Sequence[Run], charts: dict[str, Any], progress: ProgressHook) -> list[dict[str, Any]]:
@@ -149,7 +151,7 @@ def _title(runs: Sequence[Run]) -> str:
     if run.training is not None:
         return f"Positions along training on {_sources(run.training['sources'])}"
     if run.layers is not None:
-        return f"Layers and heads of {printable(run.layers['model'])}"
+        return f"Layers and heads of {printable(short_names([run.layers['model']])[0])}"
     return f"Warps of {_sources((run.warp or {})['sources'])}"
 
 
@@ -184,17 +186,20 @@ def _provenance(run: Run, name: str) -> dict[str, Any]:
     """Where the numbers come from, and what to know about them."""
     entries: list[tuple[str, str]] = [("run", run.name)]
     notes: list[str] = []
+    if run.scores is not None:
+        notes += [note for note in run.scores["notes"] if note not in (run.scores.get("cautions") or [])]
     if (scores := run.scores) is not None:
         corpus, tokenizer = scores["corpus"], scores["tokenizer"]
+        (named,) = short_names([tokenizer["name"]])
         common, parts = scores.get("common_depth"), scores.get("n_fold_groups")
         pairs = f", all pairs of {parts} parts of the corpus" if parts else ""
         entries += [
-            ("sources", ", ".join(corpus["sources"])),
+            ("sources", ", ".join(short_names(corpus["sources"]))),
             ("text columns", ", ".join(corpus["columns"]) or "none: plain text"),
             ("documents", f"{corpus['documents']:,}, {corpus['empty_documents']:,} of them empty"),
             ("tokens counted", f"{corpus['tokens']:,}"),
             ("folds", f"{scores['n_folds_used']} of {scores['n_folds']}, by {corpus.get('grouped_by') or 'the text'}"),
-            ("tokenizer", f"{tokenizer['name']} ({tokenizer['kind']}), sha256 {tokenizer.get('sha256') or 'none'}"),
+            ("tokenizer", f"{named} ({tokenizer['kind']}), sha256 {tokenizer.get('sha256') or 'none'}"),
             ("tokenizer engines", ", ".join(tokenizer.get("engines") or []) or "not recorded"),
             ("context length n", f"{scores['n_positions']:,}"),
             ("width d", f"{scores['n_dims']:,}"),
@@ -206,7 +211,7 @@ def _provenance(run: Run, name: str) -> dict[str, Any]:
         ]
     if (layers := run.layers) is not None:
         entries += [
-            ("model", layers["model"]),
+            ("model", short_names([layers["model"]])[0]),
             ("stack", f"{layers['stack']}, {layers['n_layers']} layers of {layers['n_heads']} heads"),
             ("input P", layers["input"]),
             ("geometry", f"{layers['metric']}, {layers['estimator']}, {len(layers['positions_used']):,} positions"),

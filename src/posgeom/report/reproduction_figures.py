@@ -6,7 +6,7 @@ from typing import Any
 
 from posgeom.report.charts.figure import Figure
 from posgeom.report.charts.grouped import grouped_figure
-from posgeom.report.charts.lines import lines_figure
+from posgeom.report.charts.lines import Lines, Quantity, lines_figure
 from posgeom.report.charts.matrix import matrix_figure
 from posgeom.report.charts.points import points_figure
 
@@ -38,15 +38,9 @@ def _lines(panel: Panel, name: str) -> Figure:
         rows,
         name=name,
         title=panel["title"],
-        x="x",
-        y="y",
-        series="series",
-        x_title=panel["x_title"],
-        y_title=panel["y_title"],
-        x_log=panel["x_log"],
-        y_log=panel["y_log"],
-        points=True,
-        formats=(",", ".4g"),
+        x=Quantity("x", panel["x_title"], panel["x_title"], log=panel["x_log"]),
+        y=Quantity("y", panel["y_title"], panel["y_title"], log=panel["y_log"], spec=".4g"),
+        lines=Lines("series", points=True),
         caption=panel["caption"],
     )
 

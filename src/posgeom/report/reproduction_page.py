@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from posgeom.messages import printable
+from posgeom.messages import printable, short_names
 from posgeom.report.charts.figure import Figure
 from posgeom.report.claims import verdict_counts as claim_counts
 from posgeom.report.page import add_chart, render
@@ -95,7 +95,7 @@ def _provenance(document: Mapping[str, Any]) -> dict[str, Any]:
             (
                 name,
                 (
-                    f"{', '.join(corpus['sources'])}: {corpus['documents']:,} documents, tokenizer "
+                    f"{', '.join(short_names(corpus['sources']))}: {corpus['documents']:,} documents, tokenizer "
                     f"{corpus['tokenizer']} with {corpus['vocab_size']:,} tokens, n = {corpus['n_positions']}"
                 ),
             )

@@ -46,6 +46,12 @@ def metric_of(scores: dict[str, Any]) -> str:
     return str(scores["metric"]).replace("_", " ").title()
 
 
+def level_of(scores: dict[str, Any]) -> float | None:
+    """The level of the intervals of a run, or None where it has none."""
+    uncertainty = scores.get("uncertainty")
+    return None if uncertainty is None else float(uncertainty["level"])
+
+
 def basis(scores: dict[str, Any]) -> str:
     """Estimator and sample size in a few words, for captions."""
     estimator = CROSSVAL if scores["estimator"] == "crossval" else PLUGIN

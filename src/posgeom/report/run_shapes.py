@@ -59,6 +59,7 @@ SCORES_SHAPE = {
     "spectrum_negative_mass": NUMBER,
     "plugin_spectrum": [NUMBER],
     "encodings": [_ENCODING],
+    "cautions": Optional([str]),
     "notes": [str],
     "uncertainty": Optional({"level": NUMBER, "method": str, "n_folds": int, "depth": Optional(int)}),
     "alignment_undefined": Optional(str),

@@ -11,7 +11,7 @@ from posgeom.counts.position_counts import PositionCounts
 from posgeom.estimation.build import Geometry
 from posgeom.inference.jackknife import Interval
 from posgeom.inference.scorecard import EncodingScores, Scorecard
-from posgeom.messages import shown
+from posgeom.messages import short_names, shown
 from posgeom.policies import ENOUGH_DEPTH, SHARE_OF_DEEPEST
 from posgeom.report.document import to_document
 from posgeom.report.terminal import fitting, print_paragraph, print_table
@@ -61,16 +61,19 @@ def print_analysis(analysis: Analysis, console: Console) -> None:
     console.print()
     for sentence in to_document(analysis)["findings"]:
         print_paragraph(sentence, console, bullet="* ")
+    for caution in analysis.cautions:
+        print_paragraph(caution, console, bullet="! ")
     console.print()
     print_table(scorecard_table(analysis.scorecard), console)
     print_paragraph(_caption(analysis.scorecard, console.width), console)
     for note in analysis.notes:
-        print_paragraph(note, console, bullet="- ")
+        if note not in analysis.cautions:
+            print_paragraph(note, console, bullet="- ")
 
 
 def _summary(analysis: Analysis) -> list[tuple[str, str]]:
     counts, geometry = analysis.counts, analysis.geometry
-    named = ", ".join(_end_of(s) for s in counts.sources[:3]) + (" ..." if len(counts.sources) > 3 else "")
+    named = ", ".join(_end_of(s) for s in short_names(counts.sources)[:3]) + (" ..." if len(counts.sources) > 3 else "")
     columns = f" (column {', '.join(shown(c, 30) for c in counts.columns)})" if counts.columns else ""
     specials = counts.tokenizer.n_special_tokens
     special_text = f", {specials} special tokens per sequence hold positions, uncounted" if specials else ""
@@ -82,7 +85,7 @@ def _summary(analysis: Analysis) -> list[tuple[str, str]]:
                 f"{counts.n_tokens:,} tokens counted"
             ),
         ),
-        ("tokenizer", f"{_end_of(counts.tokenizer.name)}, V = {counts.vocab_size:,}{special_text}"),
+        ("tokenizer", f"{_end_of(short_names([counts.tokenizer.name])[0])}, V = {counts.vocab_size:,}{special_text}"),
         ("positions", _positions(geometry)),
         *_selected(counts),
         ("geometry", _estimator(geometry, analysis)),

@@ -6,10 +6,10 @@ from typing import Any
 
 from rich.console import Console
 
-from posgeom.messages import printable
+from posgeom.messages import printable, short_names
 from posgeom.policies import LEVEL
 from posgeom.report.charts.figure import Figure, Row, known
-from posgeom.report.charts.lines import lines_figure
+from posgeom.report.charts.lines import Lines, Quantity, lines_figure
 from posgeom.report.run import Run
 from posgeom.report.terminal import print_paragraph, print_table
 from posgeom.tables import Cell, Column, Table, cell, percent
@@ -123,7 +123,7 @@ def training_provenance(run: Document) -> list[tuple[str, str]]:
     task, model, machine, preset = run["task"], run["model"], run["machine"], run["preset"]
     shape = run["geometry"]
     return [
-        ("sources", ", ".join(run["sources"])),
+        ("sources", ", ".join(short_names(run["sources"]))),
         ("task", f"{task['name']}: {task['description']}"),
         ("trained on", f"{task['train_examples']:,} examples of {task['train_documents']:,} documents"),
         ("held out", f"{task['held_out_documents']:,} documents: {task['held_out']}"),
@@ -142,7 +142,7 @@ def training_provenance(run: Document) -> list[tuple[str, str]]:
 def _lines(runs: Sequence[Run], y: str, low: str | None = None, high: str | None = None) -> list[Row]:
     bounds = {"low": low, "high": high}
     return [
-        {"run": run.name, "step": r["step"], y: r[y]}
+        {"run": run.name, "encoding": run.training["options"]["encoding"], "step": r["step"], y: r[y]}
         | {name: None if key is None else r[key] for name, key in bounds.items()}
         for run in runs
         if run.training is not None
@@ -187,16 +187,16 @@ def _loss_figure(runs: Sequence[Run]) -> Figure | None:
 def _figure(name: str, title: str, rows: list[Row], y: str, y_title: str, caption: str) -> Figure | None:
     if not known(rows, y):
         return None
+    of_run = {row["run"]: row["encoding"] for row in rows}
+    # Runs that differ in their encoding are told apart by it.
+    field = "encoding" if len(set(of_run.values())) == len(of_run) > 1 else "run"
     return lines_figure(
         rows,
         name=name,
         title=title,
-        x="step",
-        y=y,
-        series="run",
-        x_title="optimiser step",
-        y_title=y_title,
-        points=True,
+        x=Quantity("step", "optimiser step", "step"),
+        y=Quantity(y, y_title, y_title, spec=".4f"),
+        lines=Lines(field, points=True, level=LEVEL),
         caption=caption,
     )
 

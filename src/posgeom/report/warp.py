@@ -14,7 +14,7 @@ from posgeom.inference.left_out import LeftOut
 from posgeom.inference.warp import LINE, SINUSOID, WarpFit, is_above_zero, warp_band
 from posgeom.messages import printable
 from posgeom.report.charts.figure import Figure, Row
-from posgeom.report.charts.lines import lines_figure
+from posgeom.report.charts.lines import Lines, Quantity, lines_figure
 from posgeom.report.terminal import print_paragraph, print_table
 from posgeom.tables import Table
 
@@ -162,11 +162,9 @@ def warp_figure(document: dict[str, Any]) -> Figure | None:
         curves,
         name="warp",
         title="Warp of the position",
-        x="position",
-        y="value",
-        series="warp",
-        x_title="position",
-        y_title="f, from 0 at the first to 1 at the last",
+        x=Quantity("position", "position", "position"),
+        y=Quantity("value", "f, from 0 at the first to 1 at the last", "f", spec=".3f"),
+        lines=Lines("warp", level=document["level"]),
         caption=f"Where positions lie on a line, by the best warp of each family, from 0 at the first position "
         f"to 1 at the last; bands are {100 * document['level']:g} % intervals. {_sample(document)}. Values above 1, "
         f"behind the last position, are extrapolated. {NO_PROMISE}",
@@ -188,12 +186,9 @@ def left_out_figure(document: dict[str, Any]) -> Figure | None:
         rows,
         name="left-out",
         title=_LEFT_OUT,
-        x="first_position",
-        y="alignment",
-        series="line",
-        x_title="first position that is kept",
-        y_title="alignment, or share",
-        points=True,
+        x=Quantity("first_position", "first position that is kept", "first position"),
+        y=Quantity("alignment", "alignment, or share", "alignment or share", spec=".3f"),
+        lines=Lines("line", points=True, level=document["level"]),
         caption=f"Alignment of lines under warps that are fitted anew, and the share of |B|^2, as the first "
         f"positions are left out; bands are {100 * document['level']:g} % intervals. {_sample(document)}.",
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import vl_convert
 
 from posgeom.errors import PosgeomError
 from posgeom.report.charts import figure as module
@@ -16,12 +17,12 @@ from posgeom.report.charts.depth import depth_figure
 from posgeom.report.charts.figure import Figure, draw, with_theme, write_figure
 from posgeom.report.charts.lag import lag_figure
 from posgeom.report.charts.layers import layers_figure
-from posgeom.report.charts.lines import lines_figure
+from posgeom.report.charts.lines import Lines, Quantity, lines_figure
 from posgeom.report.charts.matrix import matrix_figure
 from posgeom.report.charts.mds_map import map_figure
 from posgeom.report.charts.scorecard import scorecard_figure
 from posgeom.report.charts.spectrum import spectrum_figure
-from posgeom.report.charts.theme import COLOURS, N_SERIES, config
+from posgeom.report.charts.theme import COLOURS, N_SERIES, config, encoding_series
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 VALUES = np.array([[0.0, 0.5, np.nan], [1.0, 0.25, 0.75]])
@@ -66,7 +67,8 @@ FIGURES = {
     ),
     "lines": lambda: lines_figure(
         [{"series": s, "x": 2**k, "y": 1 / k, "low": 0.0, "high": 1.0} for s in ("a", HOSTILE) for k in range(1, 5)],
-        name="lines", title="Lines", x="x", y="y", series="series", x_title="x", y_title="y", x_log=True, points=True,
+        name="lines", title="Lines", x=Quantity("x", "x", "x", log=True), y=Quantity("y", "y", "y", spec=".3f"),
+        lines=Lines("series", points=True, level=0.9),
     ),
     "layers": lambda: layers_figure(VALUES, title=HOSTILE),
     "compare": lambda: compare_figure(
@@ -143,10 +145,10 @@ def test_the_map_has_one_unit_on_both_axes() -> None:
 def test_undefined_cells_of_the_heat_map_are_grey(tmp_path: Path) -> None:
     draw(layers_figure(VALUES, title="a & <b>"), tmp_path / "h.svg")
     svg = (tmp_path / "h.svg").read_text()
-    found = re.findall(r'aria-label="head: (\d); layer: (\d); alignment: ([^"]+)"[^>]*fill="([^"]+)"', svg)
-    numbers = {(int(layer), int(head)): float(value) for head, layer, value, _ in found if value != "null"}
+    found = re.findall(r'aria-label="layer (\d), head (\d): alignment ([^"]+)"[^>]*fill="([^"]+)"', svg)
+    numbers = {(int(layer), int(head)): float(value) for layer, head, value, _ in found if value != "undefined"}
     assert numbers == {cell: value for cell, value in np.ndenumerate(VALUES) if np.isfinite(value)}
-    colours = {(int(layer), int(head)): fill for head, layer, _, fill in found}  # the last drawn is on top
+    colours = {(int(layer), int(head)): fill for layer, head, _, fill in found}  # the last drawn is on top
     assert colours[0, 2] == COLOURS["undefined"]
     assert colours[0, 0] == "rgb(68, 1, 84)"  # the two ends of viridis
     assert colours[1, 0] == "rgb(253, 231, 37)"
@@ -166,12 +168,13 @@ def test_colours_stand_out_from_paper() -> None:
             assert ratio >= 3, part
         if part in ("ink", "muted", "edge"):
             assert ratio >= 4.5, part
-    assert len(config()["range"]["category"]) == N_SERIES
+    assert config()["range"]["category"][N_SERIES:] == [COLOURS["ink"]]
 
 
 def test_more_series_than_can_be_told_apart_stay_in_the_table() -> None:
     rows = [{"s": f"s{k}", "x": x, "y": x * k} for k in range(20) for x in (1, 2)]
-    figure = lines_figure(rows, name="n", title="t", x="x", y="y", series="s", x_title="x", y_title="y")
+    axes = {key: Quantity(key, key, key) for key in ("x", "y")}
+    figure = lines_figure(rows, name="n", title="t", lines=Lines("s"), **axes)
     drawn = {row["s"] for values in figure.spec()["datasets"].values() for row in values}
     assert len(drawn) == N_SERIES
     assert len(figure.table) == 40
@@ -190,3 +193,39 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         FIGURES["layers"]()
     with pytest.raises(PosgeomError, match=r"pip install"):
         draw(figure, Path("never.svg"))
+
+
+def styles(names: list[str]) -> dict[str, tuple[str, str]]:
+    """Colour and dash of the line of each name, as drawn."""
+    rows = [{"s": name, "x": x, "y": x} for name in names for x in (1, 2)]
+    axes = {key: Quantity(key, key, key) for key in ("x", "y")}
+    svg = vl_convert.vegalite_to_svg(with_theme(lines_figure(rows, name="n", title="t", lines=Lines("s"), **axes)))
+    marks = svg[svg.index("mark-line role-mark") :]
+    lines = re.findall(r'<path aria-label="[^"]*; s: ([^";]+)"[^>]*?stroke="([^"]+)"([^>]*)>', marks)
+    assert len(lines) == len(names)
+    return {name: (colour, "".join(re.findall('stroke-dasharray="([^"]+)"', more))) for name, colour, more in lines}
+
+
+def test_a_colour_and_a_dash_belong_to_an_encoding() -> None:
+    """Whatever else is in a chart, and in whatever order; nothing in it looks like another line."""
+    names = ["random", "mds:8", "corpus", "alibi", "sinusoidal", "mds", "mine"]
+    all_of_them = styles(names)
+    assert len(set(all_of_them.values())) == len(names)
+    assert len({dash for _, dash in all_of_them.values()}) == len(names)  # in black and white too
+    assert all_of_them["mds"][0] == all_of_them["mds:8"][0] == COLOURS["series-2"]
+    assert all_of_them["corpus"][0] == COLOURS["ink"]
+    assert all_of_them["random"][0] == COLOURS[f"series-{N_SERIES - 1}"]
+    assert styles(names[::-1]) == all_of_them
+    for some in (["mds", "sinusoidal"], ["alibi", "random"]):
+        assert styles(some) == {name: all_of_them[name] for name in some}
+    assert encoding_series("MDS") == encoding_series("mds:8") == encoding_series("mds")
+    assert [colour for colour, _ in styles(["run a", "run b"]).values()] == [COLOURS["series-0"], COLOURS["series-1"]]
+
+
+def test_what_is_pointed_at_is_told_in_words() -> None:
+    spec = FIGURES["scorecard"]().spec()
+    told = {row["_told"] for rows in spec["datasets"].values() for row in rows if "_told" in row}
+    assert "alignment of rope: 0.100" in told
+    assert "alignment of nope: undefined" in told
+    lines = {row["_told"] for rows in FIGURES["lines"]().spec()["datasets"].values() for row in rows}
+    assert "y of a at x 2: 1.000, 90 % 0.000 to 1.000" in lines

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from posgeom.report.charts.channels import by_colour
+from posgeom.report.charts.channels import by_colour, legend_of
 from posgeom.report.charts.figure import Figure, Row, inline, need_extra
+from posgeom.report.charts.words import in_words, told
 
 
 def depth_figure(rows: Sequence[Row], *, min_depth: int | None = None, caption: str = "") -> Figure:
@@ -14,11 +15,10 @@ def depth_figure(rows: Sequence[Row], *, min_depth: int | None = None, caption: 
 
     states = [s for s in ("used", "too shallow", "empty", "not looked at") if any(row["state"] == s for row in rows)]
     # Each bar reaches under the next one, which is drawn over it, so that no seam shows.
-    shown = [
-        row
-        | {"x": row["first"] - 0.5, "x2": row["last"] + (0.5 if row is rows[-1] else 1), "position": _positions(row)}
-        for row in rows
-    ]
+    shown = told(
+        [row | {"x": row["first"] - 0.5, "x2": row["last"] + (0.5 if row is rows[-1] else 1)} for row in rows],
+        lambda row: f"{_positions(row)}: {row['depth']:,} sequences, {row['state']}",
+    )
     bars = (
         alt.Chart(inline(shown))
         .mark_rect()
@@ -29,16 +29,15 @@ def depth_figure(rows: Sequence[Row], *, min_depth: int | None = None, caption: 
             x2="x2:Q",
             y=alt.Y("depth:Q", title="sequences with a token there", axis=alt.Axis(format="~s")),
             y2=alt.datum(0),
-            color=by_colour("state", states, _legend(states)),
-            tooltip=[alt.Tooltip("position:N"), alt.Tooltip("depth:Q", format=","), alt.Tooltip("state:N")],
+            color=by_colour("state", states, legend_of(states, columns=4)),
+            **in_words(),
         )
     )
     layers: list[Any] = [bars]
     if min_depth is not None:
-        edge = alt.Chart(inline([{"min": min_depth}])).encode(y="min:Q")
-        layers.append(
-            edge.mark_rule(style="edge").encode(tooltip=[alt.Tooltip("min:Q", title="minimum depth", format=",")])
-        )
+        least = told([{"min": min_depth}], lambda row: f"minimum depth: {row['min']:,} sequences")
+        edge = alt.Chart(inline(least)).encode(y="min:Q")
+        layers.append(edge.mark_rule(style="edge").encode(**in_words()))
         label = edge.mark_text(
             text=["minimum", f"{min_depth:,}"], style="edge-text", align="left", dx=4, lineBreak="\n"
         )
@@ -48,10 +47,5 @@ def depth_figure(rows: Sequence[Row], *, min_depth: int | None = None, caption: 
 
 
 def _positions(row: Row) -> str:
-    return f"{row['first']}" if row["first"] == row["last"] else f"{row['first']}-{row['last']}"
-
-
-def _legend(states: Sequence[str]) -> Any:
-    import altair as alt
-
-    return alt.Legend(orient="bottom") if len(states) > 1 else None
+    first, last = row["first"], row["last"]
+    return f"position {first}" if first == last else f"positions {first} to {last}, the least of them"

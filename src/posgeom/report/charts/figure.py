@@ -1,13 +1,16 @@
 """A figure: its chart, the table of data behind it, and its files."""
 
 import csv
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from posgeom.errors import PosgeomError
+from posgeom.report.charts.look import Look
 from posgeom.report.charts.theme import config
 
 if TYPE_CHECKING:
@@ -17,8 +20,8 @@ Row = dict[str, Any]
 
 SUFFIXES = (".svg", ".pdf", ".png")
 """Forms that a chart can be drawn in."""
+_POINTS_PER_INCH, _MOST_PIXELS = 72, 200_000_000
 _NEEDS = ("altair", "vl_convert", "jinja2")
-_PIXELS_PER_POINT = 3
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -37,12 +40,19 @@ class Figure:
     layout: str = "wide"
     """How a page fits it to its width: ``"wide"`` (one panel of fixed height), ``"square"``, ``"panels"`` (a row of
     square panels, or a column of them), ``"grid"`` (as many small panels a row as fit), or ``"fixed"``."""
+    look: Look = field(default_factory=Look)
+    """How files and notebooks draw it."""
 
     def spec(self) -> dict[str, Any]:
         """The Vega-Lite spec without a theme, JSON-serialisable; see `posgeom.report.charts.theme.config`."""
         spec: dict[str, Any] = self.chart.to_dict()
         spec.pop("config", None)
-        return spec | {"description": f"{self.title}. {self.caption}"}
+        return spec | {"description": self.description}
+
+    @property
+    def description(self) -> str:
+        """What it shows, for those who do not see it."""
+        return f"{self.title}. {self.caption}"
 
 
 def can_draw() -> bool:
@@ -71,14 +81,15 @@ def known(rows: Sequence[Row], *keys: str) -> list[str]:
 
 
 def with_theme(figure: Figure) -> dict[str, Any]:
-    """The spec of a figure as files and notebooks show it."""
-    return figure.spec() | {"config": config() | {"background": "white"}}
+    """The spec of a figure as files show it."""
+    return themed(figure).to_dict()
 
 
 def themed(figure: Figure) -> "alt.TopLevelMixin":
     """The chart of a figure as files and notebooks show it."""
-    chart: Any = figure.chart.copy(deep=False)  # type: ignore[attr-defined]
-    chart.config = config() | {"background": "white"}
+    chart: Any = figure.look.sized(figure.chart)
+    chart.config = config(font_size=figure.look.font_size) | {"background": "white"}
+    chart.description = figure.description
     return chart  # type: ignore[no-any-return]
 
 
@@ -91,13 +102,25 @@ def draw(figure: Figure, *paths: Path) -> None:
         if path.suffix not in SUFFIXES:
             raise PosgeomError(f"{path.name!r}: expected a name that ends in {', '.join(SUFFIXES)}")
     svg = vl_convert.vegalite_to_svg(with_theme(figure))
+    if any(path.suffix == ".png" for path in paths):
+        _check_pixels(svg, figure.look.dpi)
     forms: dict[str, Any] = {
         ".svg": lambda: svg.encode(),
         ".pdf": lambda: vl_convert.svg_to_pdf(svg),
-        ".png": lambda: vl_convert.svg_to_png(svg, scale=_PIXELS_PER_POINT),
+        ".png": lambda: vl_convert.svg_to_png(svg, ppi=figure.look.dpi),
     }
     for path in paths:
         path.write_bytes(forms[path.suffix]())
+
+
+def _check_pixels(svg: str, dpi: float) -> None:
+    """Refuse a picture that would not fit in memory, where the renderer would end the process."""
+    size = [float(length) * dpi / _POINTS_PER_INCH for length in re.findall(r'\b(?:width|height)="([\d.]+)"', svg)[:2]]
+    if prod(size) > _MOST_PIXELS:
+        raise PosgeomError(
+            f"a picture of {size[0]:,.0f} by {size[1]:,.0f} pixels: expected at most {_MOST_PIXELS:,} in all; choose a "
+            "smaller width, height or dpi, or .svg or .pdf, which have no pixels"
+        )
 
 
 def write_table(figure: Figure, path: Path) -> None:

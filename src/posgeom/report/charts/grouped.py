@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from posgeom.report.charts.channels import HAS_INTERVAL, by_colour, by_shape
+from posgeom.report.charts.channels import HAS_INTERVAL, by_colour, by_shape, legend_of
 from posgeom.report.charts.figure import Figure, Row, inline, need_extra
 from posgeom.report.charts.lines import log_scale
+from posgeom.report.charts.words import in_words, number, told
 
 _BAND = 11
 
@@ -19,12 +20,15 @@ def grouped_figure(
 
     groups = list(dict.fromkeys(row["group"] for row in rows))
     names = list(dict.fromkeys(row["name"] for row in rows))
-    several = len(groups) > 1
-    legend = alt.Legend(orient="bottom", columns=1) if several else None
-    plain = alt.Chart(inline(rows)).encode(
+    legend = legend_of(groups, columns=1)
+
+    def sentence(row: Row) -> str:
+        return f"{value_title} of {row['name']}, {row['group']}: {number(row['value'], '.4g', row)}"
+
+    plain = alt.Chart(inline(told(rows, sentence))).encode(
         y=alt.Y("name:N", sort=names, title=None, axis=alt.Axis(grid=log, ticks=False)),
         yOffset=alt.YOffset("group:N", sort=groups),
-        tooltip=["name:N", "group:N", *(alt.Tooltip(f"{key}:Q", format=".4g") for key in ("value", "low", "high"))],
+        **in_words(),
     )
     base = plain.encode(color=by_colour("group", groups, legend))
     scale, axis = alt.Scale(zero=True), alt.Axis(tickCount=5)

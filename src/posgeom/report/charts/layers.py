@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from posgeom.report.charts.figure import Figure, inline, need_extra
+from posgeom.report.charts.figure import Figure, Row, inline, need_extra
 from posgeom.report.charts.theme import SEQUENTIAL
+from posgeom.report.charts.words import in_words, number, told
 
 _CELL, _LARGEST_CELL, _SIDE = 22, 44, 360
 
@@ -23,10 +24,14 @@ def layers_figure(
         {"layer": layer, "head": head, "value": float(value) if np.isfinite(value) else None}
         for (layer, head), value in np.ndenumerate(values)
     ]
-    grid = alt.Chart(inline(cells)).encode(
+
+    def sentence(row: Row) -> str:
+        return f"layer {row['layer']}, head {row['head']}: {score} {number(row['value'], '.4g')}"
+
+    grid = alt.Chart(inline(told(cells, sentence))).encode(
         x=alt.X("head:O", title="head", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
         y=alt.Y("layer:O", title="layer", sort="ascending", axis=alt.Axis(labelOverlap=True)),
-        tooltip=["layer:O", "head:O", alt.Tooltip("value:Q", title=score, format=".4g")],
+        **in_words(),
     )
     # Undefined cells are left out of the coloured layer, and so show the grey under it.
     coloured = grid.mark_rect().encode(color=alt.Color("value:Q", title=score, scale=alt.Scale(scheme=SEQUENTIAL)))

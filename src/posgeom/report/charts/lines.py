@@ -1,64 +1,78 @@
 """Lines of several named series: what several charts have in common."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import Any
 
-from posgeom.report.charts.channels import HAS_INTERVAL, by_colour, by_dash
+from posgeom.report.charts.channels import HAS_INTERVAL, by_colour, by_dash, legend_of
 from posgeom.report.charts.figure import Figure, Row, inline, known, need_extra
 from posgeom.report.charts.theme import N_SERIES
+from posgeom.report.charts.words import in_words, number, told
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What an axis shows."""
+
+    field: str
+    title: str
+    words: str
+    """How a sentence names it."""
+    log: bool = False
+    spec: str = ","
+    """Of its numbers, in sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """What the lines are."""
+
+    field: str
+    """Column of their names."""
+    points: bool = False
+    """Whether values are marked."""
+    level: float | None = None
+    """Of the intervals, where there are any."""
+    shown: Sequence[str] | None = None
+    """Names in order of their importance, where not all can be told apart."""
 
 
 def lines_figure(
-    rows: Sequence[Row],
-    *,
-    name: str,
-    title: str,
-    x: str,
-    y: str,
-    series: str,
-    x_title: str,
-    y_title: str,
-    x_log: bool = False,
-    y_log: bool = False,
-    points: bool = False,
-    formats: tuple[str, str] = (",", ".4f"),
-    shown: Sequence[str] | None = None,
-    caption: str = "",
+    rows: Sequence[Row], *, name: str, title: str, x: Quantity, y: Quantity, lines: Lines, caption: str = ""
 ) -> Figure:
     """Chart of lines."""
     need_extra()
     import altair as alt
 
-    every = list(dict.fromkeys(str(row[series]) for row in rows))
-    names = list(every if shown is None else shown)[:N_SERIES]
-    drawn = [row for row in rows if str(row[series]) in names]
-    scale = alt.Scale(type="log", base=2, nice=False) if x_log else alt.Scale(zero=False, nice=False)
-    tooltip: list[Any] = [
-        alt.Tooltip(f"{series}:N"),
-        alt.Tooltip(f"{x}:Q", title=x_title, format=formats[0]),
-        alt.Tooltip(f"{y}:Q", title=y_title, format=formats[1]),
-    ]
-    has_interval = bool(known(drawn, "low"))
-    if has_interval:
-        tooltip += [alt.Tooltip("low:Q", format=formats[1]), alt.Tooltip("high:Q", format=formats[1])]
-    axis = alt.Axis(format="~s" if x_log else "d", grid=False, tickMinStep=1)
+    every = list(dict.fromkeys(str(row[lines.field]) for row in rows))
+    names = list(every if lines.shown is None else lines.shown)[:N_SERIES]
+
+    def sentence(row: Row) -> str:
+        whose = f" of {row[lines.field]}" if len(names) > 1 else ""
+        value = number(row[y.field], y.spec, row, lines.level)
+        return f"{y.words}{whose} at {x.words} {row[x.field]:{x.spec}}: {value}"
+
+    drawn = told([row for row in rows if str(row[lines.field]) in names], sentence)
+    scale = alt.Scale(type="log", base=2, nice=False) if x.log else alt.Scale(zero=False, nice=False)
+    axis = alt.Axis(format="~s" if x.log else "d", grid=False, tickMinStep=1)
+    legend = legend_of(names, line=True)
     base = alt.Chart(inline(drawn)).encode(
-        x=alt.X(f"{x}:Q", title=x_title, scale=scale, axis=axis),
-        color=by_colour(series, names, _legend(names)),
+        x=alt.X(f"{x.field}:Q", title=x.title, scale=scale, axis=axis),
+        color=by_colour(lines.field, names, legend),
     )
-    height = alt.Y(f"{y}:Q", title=y_title)
-    if y_log:
-        y_scale, y_axis = log_scale([row[y] for row in drawn])
+    height = alt.Y(f"{y.field}:Q", title=y.title)
+    if y.log:
+        y_scale, y_axis = log_scale([row[y.field] for row in drawn])
         height = height.scale(y_scale).axis(y_axis)
     layers: list[Any] = []
-    if has_interval:
+    if known(drawn, "low"):
         band = base.transform_filter(HAS_INTERVAL).mark_area(opacity=0.2)
-        layers.append(band.encode(y=alt.Y("low:Q", title=y_title), y2="high:Q"))
-    layers.append(base.mark_line().encode(y=height, strokeDash=by_dash(series, names, _legend(names))))
+        layers.append(band.encode(y=alt.Y("low:Q", title=y.title), y2="high:Q"))
+    layers.append(base.mark_line().encode(y=height, strokeDash=by_dash(lines.field, names, legend)))
     # A point that is not seen is what the pointer finds.
-    marks: Any = {"filled": True, "size": 28, "opacity": 1} if points else {"size": 90, "opacity": 0}
-    layers.append(base.mark_point(**marks).encode(y=height, tooltip=tooltip))
+    marks: Any = {"filled": True, "size": 28, "opacity": 1} if lines.points else {"size": 90, "opacity": 0}
+    layers.append(base.mark_point(**marks).encode(y=height, **in_words()))
     chart = alt.LayerChart(layer=layers).properties(width=320, height=220)
     return Figure(name, title, caption, chart, list(rows))
 
@@ -75,13 +89,3 @@ def log_scale(values: Sequence[float | None]) -> tuple[Any, Any]:
 
 
 _MAX_POWERS = 9
-
-
-def _legend(names: Sequence[str]) -> Any:
-    import altair as alt
-
-    return (
-        alt.Legend(orient="bottom", columns=2, title=None, symbolType="stroke", symbolSize=300)
-        if len(names) > 1
-        else None
-    )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from posgeom.report.charts.figure import Figure, Row, inline, need_extra
 from posgeom.report.charts.theme import N_SERIES
+from posgeom.report.charts.words import in_words, told
 
 _HEIGHT, _STEP, _LEAST = 190, 15, 0.06
 """Size of the chart, width of a position, and the share of the height from which on a letter can be read."""
@@ -17,11 +18,16 @@ def logo_figure(rows: Sequence[Row], *, caption: str) -> Figure:
     names = list(dict.fromkeys(row["token"] for row in rows))
     total = sorted(names, key=lambda name: -sum(row["bits"] for row in rows if row["token"] == name))
     tallest = max((row["top"] for row in rows), default=0.0) or 1.0
-    drawn = [row for row in rows if row["bits"] > 0]
+    drawn = told(
+        [row for row in rows if row["bits"] > 0],
+        lambda row: (
+            f"{row['token']} at position {row['position']}: {row['bits']:.4f} bits, {row['share']:.1%} of all there"
+        ),
+    )
     base = alt.Chart(inline(drawn)).encode(
         x=alt.X("position:O", title="position", axis=alt.Axis(labelOverlap=True, labelAngle=0, grid=False)),
         y=alt.Y("base:Q", title="bits", scale=alt.Scale(domain=[0, tallest])),
-        tooltip=["position:O", "token:N", alt.Tooltip("bits:Q", format=".4f"), alt.Tooltip("share:Q", format=".1%")],
+        **in_words(),
     )
     colour = alt.Color(
         "token:N",

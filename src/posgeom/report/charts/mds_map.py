@@ -8,6 +8,7 @@ import numpy as np
 from posgeom.report.charts.channels import map_scales
 from posgeom.report.charts.figure import Figure, Row, inline, need_extra
 from posgeom.report.charts.theme import SEQUENTIAL
+from posgeom.report.charts.words import in_words, told
 
 MAX_POINTS = 1024
 """Positions drawn, evenly spaced where there are more; the table has all."""
@@ -42,7 +43,7 @@ def map_figure(rows: Sequence[Row], *, shares: Sequence[float] = (), caption: st
             drawn.append(row | {"_x": at[0], "_y": at[1], "_label": str(row["position"]) if labelled else ""})
     if far:
         caption += f" Drawn at the edge, beyond the limits of the map: {', '.join(far[:_LABELS])}."
-    base = alt.Chart(inline(drawn)).encode(
+    base = alt.Chart(inline(told(drawn, _sentence))).encode(
         x=alt.X("_x:Q", title=titles[0], scale=scales[0], axis=axis),
         y=alt.Y("_y:Q", title=titles[1], scale=scales[1], axis=axis),
     )
@@ -50,12 +51,16 @@ def map_figure(rows: Sequence[Row], *, shares: Sequence[float] = (), caption: st
         color=alt.Color(
             "position:Q", title="position", scale=alt.Scale(scheme=SEQUENTIAL), legend=alt.Legend(format="d")
         ),
-        tooltip=[alt.Tooltip("position:Q"), *(alt.Tooltip(f"axis_{k}:Q", format=".4f") for k in (1, 2))],
+        **in_words(),
     )
     path: Any = base.mark_line(style="guide", strokeWidth=0.7, opacity=0.6).encode(order="position:Q")
     labels = base.mark_text(align="left", dx=5, dy=-5).encode(text="_label:N")
     chart = alt.LayerChart(layer=[path, points, labels]).properties(width=_SIDE, height=_SIDE)
     return Figure("map", "Map of positions", caption, chart, list(rows), layout="square")
+
+
+def _sentence(row: Row) -> str:
+    return f"position {row['position']}: {row['axis_1']:.4f} on axis 1, {row['axis_2']:.4f} on axis 2"
 
 
 def _fences(values: Sequence[float]) -> list[float]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from posgeom.report.charts.channels import by_colour, by_shape, map_scales
+from posgeom.report.charts.channels import by_colour, by_shape, legend_of, map_scales
 from posgeom.report.charts.figure import Figure, Row, inline, need_extra
+from posgeom.report.charts.words import in_words, told
 
 _SIDE = 280
 
@@ -27,15 +28,20 @@ def points_figure(
     if is_map:
         scales = map_scales(*([row[key] for row in rows] for key in ("x", "y")))
     axis = alt.Axis(tickCount=5)
-    legend = alt.Legend(orient="bottom", columns=2)
-    base = alt.Chart(inline(rows)).encode(
+    legend = legend_of(groups)
+
+    def sentence(row: Row) -> str:
+        which = f"{row['group']} {row['label']}".strip()
+        return f"{which}: {x_title} {row['x']:.4f}, {y_title} {row['y']:.4f}"
+
+    base = alt.Chart(inline(told(rows, sentence))).encode(
         x=alt.X("x:Q", title=x_title, scale=scales[0], axis=axis),
         y=alt.Y("y:Q", title=y_title, scale=scales[1], axis=axis),
         color=by_colour("group", groups, legend),
     )
     points = base.mark_point(filled=True, size=34 if is_map else 12, opacity=0.9 if is_map else 0.55).encode(
         shape=by_shape("group", groups, legend),
-        tooltip=["group:N", "label:N", alt.Tooltip("x:Q", format=".4f"), alt.Tooltip("y:Q", format=".4f")],
+        **in_words(),
     )
     chart = points.properties(width=_SIDE, height=_SIDE)
     return Figure(name, title, caption, chart, list(rows), layout="square")

@@ -6,6 +6,7 @@ from typing import Any
 from posgeom.report.charts.channels import HAS_INTERVAL, by_encoding
 from posgeom.report.charts.figure import Figure, Row, inline, known, need_extra
 from posgeom.report.charts.theme import REFERENCE_SERIES, encoding_series
+from posgeom.report.charts.words import in_words, number, told
 
 AXES = {
     "alignment": "alignment (higher: more faithful)",
@@ -25,6 +26,7 @@ def scorecard_figure(
     *,
     score: str = "alignment",
     noise_ceiling: dict[str, Any] | None = None,
+    level: float | None = None,
     caption: str = "",
 ) -> Figure:
     """Chart of one score of every encoding."""
@@ -35,17 +37,17 @@ def scorecard_figure(
     sign = -1 if score in _DESCENDING else 1
     rows.sort(key=lambda row: (row[score] is None, sign * (row[score] or 0.0), row["encoding"]))
     order = [row["encoding"] for row in rows]
-    coloured = [row | {"_series": encoding_series(row["encoding"])} for row in rows]
+    label = score.replace("_", " ")
+    coloured = told(
+        [row | {"_series": encoding_series(row["encoding"])} for row in rows],
+        lambda row: f"{label} of {row['encoding']}: {number(row[score], '.3f', row, level)}",
+    )
     base = alt.Chart(inline(coloured)).encode(
         color=by_encoding(),
         y=alt.Y(
             "encoding:N", sort=order, title=None, axis=alt.Axis(labelLimit=190, grid=True, ticks=False, labelPadding=9)
         ),
-        tooltip=[
-            alt.Tooltip("encoding:N"),
-            alt.Tooltip(f"{score}:Q", format=".4f", title=score.replace("_", " ")),
-            *(alt.Tooltip(f"{key}:Q", format=".4f") for key in known(rows, "low", "high")),
-        ],
+        **in_words(),
     )
     defined = f"isValid(datum.{score})"
     axis = alt.Axis(tickCount=5)
@@ -65,7 +67,7 @@ def scorecard_figure(
         layers.insert(0, line.encode(x=alt.X(f"{score}:Q", title=AXES[score], axis=axis)))
     ceiling = (noise_ceiling or {}).get(score)
     if ceiling is not None and ceiling.get("value") is not None:
-        layers = [*_ceiling(ceiling, at_end=score in _DESCENDING), *layers]
+        layers = [*_ceiling(ceiling, level, at_end=score in _DESCENDING), *layers]
     chart = alt.LayerChart(layer=layers).properties(width=300, height=_ROW_HEIGHT * len(rows))
     return Figure(f"scorecard-{score}" if score != "alignment" else "scorecard", "Scorecard", caption, chart, rows)
 
@@ -76,16 +78,16 @@ def _row(encoding: dict[str, Any], score: str) -> Row:
     return row | {"low": interval.get("low"), "high": interval.get("high")}
 
 
-def _ceiling(ceiling: dict[str, Any], *, at_end: bool) -> list[Any]:
+def _ceiling(ceiling: dict[str, Any], level: float | None, *, at_end: bool) -> list[Any]:
     import altair as alt
 
-    data = alt.Chart(inline([{"ceiling": ceiling["value"], "from": ceiling.get("low"), "to": ceiling.get("high")}]))
-    tooltip = [alt.Tooltip("ceiling:Q", title="half against half", format=".4f")]
-    band = [] if ceiling.get("low") is None else [data.mark_rect(style="edge-band").encode(x="from:Q", x2="to:Q")]
+    row = {"ceiling": ceiling["value"], "low": ceiling.get("low"), "high": ceiling.get("high")}
+    data = alt.Chart(inline(told([row], lambda row: f"half against half: {number(row['ceiling'], '.3f', row, level)}")))
+    band = [] if row["low"] is None else [data.mark_rect(style="edge-band").encode(x="low:Q", x2="high:Q")]
     side: dict[str, Any] = {"align": "right", "dx": -3} if at_end else {"align": "left", "dx": 3}
     text = data.mark_text(text="half against half", style="edge-text", baseline="bottom", dy=-2, **side)
     return [
         *band,
-        data.mark_rule(style="edge").encode(x="ceiling:Q", tooltip=tooltip),
+        data.mark_rule(style="edge").encode(x="ceiling:Q", **in_words()),
         text.encode(x="ceiling:Q", y=alt.value(0)),
     ]

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from posgeom.report.charts.channels import HAS_INTERVAL, by_colour
+from posgeom.report.charts.channels import HAS_INTERVAL, by_colour, legend_of
 from posgeom.report.charts.figure import Figure, Row, inline, known, need_extra
+from posgeom.report.charts.words import in_words, number, told
 
 MAX_AXES = 30
 """Axes drawn; the table has all."""
@@ -12,17 +13,12 @@ _TICKS = (1, 2, 3, 5, 10, 20, 30)
 _Y_TITLE = "eigenvalue (squared distance)"
 
 
-def spectrum_figure(rows: Sequence[Row], *, caption: str = "") -> Figure:
+def spectrum_figure(rows: Sequence[Row], *, level: float | None = None, caption: str = "") -> Figure:
     """Chart of eigenvalues by axis."""
     need_extra()
     import altair as alt
 
-    drawn = list(rows[:MAX_AXES])
-    tooltip: list[Any] = [
-        alt.Tooltip("axis:Q"),
-        *(alt.Tooltip(f"{key}:Q", format=".4g") for key in known(drawn, "eigenvalue", "low", "high", "plugin")),
-        *(alt.Tooltip(f"{key}:Q", format=".3g", title="p") for key in known(drawn, "p_value")),
-    ]
+    drawn = told(rows[:MAX_AXES], lambda row: _sentence(row, level))
     base = alt.Chart(inline(drawn)).encode(
         x=alt.X(
             "axis:Q",
@@ -33,7 +29,7 @@ def spectrum_figure(rows: Sequence[Row], *, caption: str = "") -> Figure:
     )
     has_plugin = bool(known(drawn, "plugin"))
     names = ["eigenvalue", "plug-in"] if has_plugin else ["eigenvalue"]
-    legend = alt.Legend(orient="bottom") if has_plugin else None
+    legend = legend_of(names)
     colour = by_colour("series", names, legend)
     layers: list[Any] = []
     if known(drawn, "low"):
@@ -42,12 +38,12 @@ def spectrum_figure(rows: Sequence[Row], *, caption: str = "") -> Figure:
     # Pale where an axis was tested and is not more than noise.
     opacity = alt.condition("datum.significant === false", alt.value(0.35), alt.value(1))
     own = base.transform_calculate(series="'eigenvalue'").mark_point(filled=True, size=34)
-    layers.append(own.encode(y=alt.Y("eigenvalue:Q", title=_Y_TITLE), color=colour, opacity=opacity, tooltip=tooltip))
+    layers.append(own.encode(y=alt.Y("eigenvalue:Q", title=_Y_TITLE), color=colour, opacity=opacity, **in_words()))
     if has_plugin:
         layers.append(
             base.transform_calculate(series="'plug-in'")
             .mark_point(shape="diamond", size=26)
-            .encode(y=alt.Y("plugin:Q", title=_Y_TITLE), color=colour, tooltip=tooltip)
+            .encode(y=alt.Y("plugin:Q", title=_Y_TITLE), color=colour, **in_words())
         )
     rank = sum(row.get("significant") is True for row in drawn)
     if any(row.get("significant") is False for row in drawn):
@@ -60,3 +56,12 @@ def spectrum_figure(rows: Sequence[Row], *, caption: str = "") -> Figure:
         )
     chart = alt.LayerChart(layer=layers).properties(width=320, height=220)
     return Figure("spectrum", "Spectrum", caption, chart, list(rows))
+
+
+def _sentence(row: Row, level: float | None) -> str:
+    said = f"axis {row['axis']}: eigenvalue {number(row['eigenvalue'], '.4g', row, level)}"
+    if row.get("plugin") is not None:
+        said += f"; plug-in {row['plugin']:.4g}"
+    if row.get("p_value") is not None:
+        said += f"; p = {row['p_value']:.2g}"
+    return said + ("; not more than noise" if row.get("significant") is False else "")

@@ -28,8 +28,9 @@ const fits = {
   fixed: (spec) => spec,
 };
 
-/* Rows of name and value; names with an underscore are places in the drawing. */
+/* A sentence, or rows of name and value; names with an underscore are places in the drawing. */
 function hovered(value, sanitize) {
+  if (typeof value !== "object") return sanitize(value);
   const rows = Object.entries(value).filter(([name]) => !name.startsWith("_"));
   const told = (text) => (text === null || text === "null" ? "undefined" : text);
   const row = ([name, text]) => `<tr><td class="key">${sanitize(name)}</td><td class="value">${sanitize(told(text))}</td></tr>`;
