@@ -153,7 +153,7 @@ def chart(runs: list[dict[str, float]], target: str) -> None:
     alt.Chart({"values": rows}).mark_line(point=True).encode(
         alt.X("n:Q", scale=alt.Scale(type="log", base=2, nice=False), title="positions n", axis=alt.Axis(format=",")),
         alt.Y("value:Q", scale=alt.Scale(type="log"), title=None),
-        alt.Color("what:N", title=None, sort=None),
+        alt.Color("what:N", title=None, sort=None, legend=alt.Legend(labelLimit=0)),
         alt.StrokeDash("what:N", title=None, sort=None),
     ).properties(width=480, height=300).save(target)
 
