@@ -6,9 +6,9 @@ from typing import Any
 
 from posgeom.report.charts.figure import Figure, themed
 
-_PIXELS_PER_INCH = 144
-"""Of the picture in a notebook: two pixels for a point."""
-_PNG, _POINTS_PER_INCH = "image/png", 72
+_MOST_CHARACTERS = 100_000
+"""Of an SVG picture; what is larger, as a matrix of many cells, is kept as pixels."""
+_PIXELS_PER_POINT = 2
 
 
 def notebook_chart(figure: Figure) -> Any:
@@ -27,8 +27,8 @@ def _pictured(kind: Any, dpi: float) -> type:
         spec = chart.to_dict()
         shown = _without_network(spec) if _is_default() else kind._repr_mimebundle_(chart, *args, **kwargs)
         content, metadata = shown if isinstance(shown, tuple) else (shown, {})
-        png, size = _picture(spec)
-        return {**(content or {}), _PNG: png}, {**metadata, _PNG: size}
+        picture, size = _picture(spec)
+        return {**(content or {}), **picture}, {**metadata, **size}
 
     def save(chart: Any, fp: Any, format: str | None = None, **kwargs: Any) -> None:  # noqa: A002  Altair's own
         is_png = format == "png" or (format is None and Path(str(fp)).suffix == ".png")
@@ -51,11 +51,15 @@ def _without_network(spec: dict[str, Any]) -> dict[str, Any]:
     return {f"application/vnd.vegalite.v{major}+json": spec, "text/plain": spec["description"]}
 
 
-def _picture(spec: dict[str, Any]) -> tuple[bytes, dict[str, int]]:
-    """A PNG file, and the size in pixels of the screen that it is meant for."""
+def _picture(spec: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A picture by its type, and the size in pixels of the screen that it is meant for."""
     import vl_convert
 
-    png: bytes = vl_convert.vegalite_to_png(spec, ppi=_PIXELS_PER_INCH)
+    svg: str = vl_convert.vegalite_to_svg(spec)
+    if len(svg) <= _MOST_CHARACTERS:
+        return {"image/svg+xml": svg}, {}
+    png: bytes = vl_convert.svg_to_png(svg, scale=_PIXELS_PER_POINT)
     width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))  # of the header of every PNG file
-    scale = _PIXELS_PER_INCH / _POINTS_PER_INCH
-    return png, {"width": round(width / scale), "height": round(height / scale)}
+    return {"image/png": png}, {
+        "image/png": {"width": width // _PIXELS_PER_POINT, "height": height // _PIXELS_PER_POINT}
+    }
