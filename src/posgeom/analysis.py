@@ -1,6 +1,6 @@
 """The main job in one call: from a corpus to a scored geometry."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -63,7 +63,7 @@ CONVENTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 @takes(AnalyzeOptions)
 def analyze(
-    corpus: str | Path | Sequence[str | Path] | PositionCounts,
+    corpus: str | Path | Iterable[Any] | PositionCounts,
     tokenizer: TokenizerSpec | None = None,
     *,
     progress: ProgressHook = silent,
@@ -73,8 +73,8 @@ def analyze(
 
     Parameters
     ----------
-    corpus : str, Path, sequence of these, or PositionCounts
-        Files, globs, directories, ``"-"``, or counts made before.
+    corpus : str, Path, list of these, column, table or PositionCounts
+        What `count` takes, or counts made before, as `count_texts` makes them of a list of documents.
     tokenizer : str, Path, Tokenizer or object, optional
         See `count`. Like all that `count` takes but the seed, it is fixed when counts were made, and refused with them.
     progress : callable
@@ -146,7 +146,7 @@ def analyze(
 
 
 def counts_of(
-    corpus: str | Path | Sequence[str | Path] | PositionCounts,
+    corpus: str | Path | Iterable[Any] | PositionCounts,
     tokenizer: TokenizerSpec | None,
     options: Mapping[str, Any],
     progress: ProgressHook,

@@ -285,14 +285,20 @@ def test_tables_and_mappings_are_no_documents() -> None:
     class DataFrame(list[str]):
         columns = ("text",)
 
-    expected = "expected an iterable of strings; pass one column, or one split"
-    for value in ({"text": ["one two"]}, DataFrame(["text"]), pa.table({"text": ["one two"]}), 5, b"one two"):
+    for value in ({"text": ["one two"]}, DataFrame(["text"]), pa.table({"text": ["one two"]})):
+        expected = f"is a {type(value).__name__}: expected one column of strings; "
+        with pytest.raises(CorpusError, match=f"texts {expected}name one of 'text' with column="):
+            count_texts(value)  # type: ignore[arg-type]
+        with pytest.raises(CorpusError, match=f"groups {expected}pass one of 'text'"):
+            count_texts(["one"], groups=value)  # type: ignore[arg-type]
+        with pytest.raises(CorpusError, match=f"corpus {expected}name one of 'text' with column="):
+            count(value)  # type: ignore[arg-type]
+    for value in (5, b"one two"):
         name = type(value).__name__
-        if not isinstance(value, bytes):  # bytes are a sequence of numbers, which are no text
-            with pytest.raises(CorpusError, match=f"texts is a {name}: {expected}"):
-                count_texts(value)  # type: ignore[arg-type]
-            with pytest.raises(CorpusError, match=f"groups is a {name}: {expected}"):
-                count_texts(["one"], groups=value)  # type: ignore[arg-type]
+        with pytest.raises(CorpusError, match=f"texts is a {name}: expected an iterable of strings"):
+            count_texts(value)  # type: ignore[arg-type]
+        with pytest.raises(CorpusError, match=f"groups is a {name}: expected an iterable of strings"):
+            count_texts(["one"], groups=value)  # type: ignore[arg-type]
         with pytest.raises(CorpusError, match=f"corpus is a {name}: expected names of files; documents in memory"):
             count(value)  # type: ignore[arg-type]
     with pytest.raises(CorpusError, match="texts is None"):

@@ -1,17 +1,17 @@
 """Counting: documents in, `PositionCounts` out, in one pass and bounded memory."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
-from typing import Literal, Unpack, cast, get_args
+from typing import Any, Literal, Unpack, cast, get_args
 
 from posgeom.corpus.documents import DocumentBatch
+from posgeom.corpus.in_memory import IN_MEMORY, Values, batched, is_held, names_of, refuse_file_names, values_of
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sniffing import sniff_format
 from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources, total_bytes
 from posgeom.corpus.streams import open_stream
-from posgeom.corpus.texts import Texts
 from posgeom.corpus.urls import public_name
 from posgeom.counts.context_length import LONGEST, choose_context_length
 from posgeom.counts.position_counts import PositionCounts
@@ -27,6 +27,7 @@ from posgeom.options import (
     Engine,
     ReadOptions,
     TextOptions,
+    among,
     with_defaults,
 )
 from posgeom.progress import ProgressHook, silent
@@ -34,27 +35,27 @@ from posgeom.tokenize.engines.base import EngineError
 from posgeom.tokenize.tokenizer_files import TokenizerSpec, load_tokenizer
 from posgeom.tokenize.tokenizers import Tokenizer
 
-_IN_MEMORY = "documents in memory, such as one column of a table, go to count_texts"
-
 
 @takes(CountOptions)
 def count(
-    corpus: str | Path | Sequence[str | Path],
+    corpus: str | Path | Iterable[Any],
     tokenizer: TokenizerSpec | None = None,
     *,
     progress: ProgressHook = silent,
     **options: Unpack[CountOptions],
 ) -> PositionCounts:
-    """Count tokens by (fold, position, token) over a corpus on disk.
+    """Count tokens by (fold, position, token) over a corpus, on disk or in a table in memory.
 
     Sequences are tokenised with special tokens and truncated to `n_positions`; special tokens keep their
     positions and are not counted (method of *On the Geometry of Positional Encodings in Transformers*, Section 6).
 
     Parameters
     ----------
-    corpus : str, Path or sequence of these
+    corpus : str, Path, list of these, column or table
         Files, globs, directories, URLs that fsspec knows (``s3://bucket/part-*.jsonl.gz``), Hugging Face datasets
-        (``hf:NAME[:config][:split]``), or ``"-"`` for standard input.
+        (``hf:NAME[:config][:split]``), or ``"-"`` for standard input. Else documents in memory: a Series of pandas or
+        polars, an array of Arrow or NumPy, or a data frame, table, `Dataset` or list of records with `column`. A list
+        of strings is one of names: one of documents goes to `count_texts`.
     tokenizer : str, Path, Tokenizer or object, optional
         See `load_tokenizer`. By default ``"chars"`` for sequences (FASTA, FASTQ, alignments), else ``"whitespace"``.
     progress : callable
@@ -79,13 +80,19 @@ def count(
     cluster = cast("ClusterOptions", with_defaults(options, ClusterOptions))
     _check_engine(cluster)
     read: ReadOptions = chosen["options"] or ReadOptions()
+    if is_held(corpus, read.column if chosen["column"] is None else chosen["column"]):
+        return _count_held(corpus, tokenizer, read, options)
     read = replace(
         read,
         column=read.column if chosen["column"] is None else str(chosen["column"]),
         fold_by=read.fold_by if chosen["fold_by"] is None else str(chosen["fold_by"]),
     )
-    specs = _names(corpus)
-    sources = resolve_sources(specs, read)
+    specs = names_of(corpus)
+    try:
+        sources = resolve_sources(specs, read)
+    except CorpusError as error:
+        hint = "" if isinstance(corpus, str | Path) else f"; {IN_MEMORY}"
+        raise CorpusError(f"{error}{hint}") from None
     total = total_bytes(sources)
 
     def report(done: int) -> None:
@@ -113,21 +120,29 @@ def count(
     return named(_restarting(counted, loaded, can_restart=not any(source.is_pipe for source in sources)), names)
 
 
-def _names(corpus: object) -> list[str | Path]:
-    """What names a corpus; documents and tables in memory are refused, whose items are no names."""
-    names = [corpus] if isinstance(corpus, str | Path) else corpus
-    if _is_table(names) or not isinstance(names, Iterable) or isinstance(names, bytes):
-        raise CorpusError(f"corpus is a {type(corpus).__name__}: expected names of files; {_IN_MEMORY}")
-    listed = list(names)
-    for name in listed:
-        if not isinstance(name, str | Path):
-            raise CorpusError(f"corpus holds a {type(name).__name__}: expected names of files; {_IN_MEMORY}")
-    return listed
-
-
-def _is_table(value: object) -> bool:
-    """Whether iterating gives names of columns or splits, or rows, and no documents."""
-    return isinstance(value, Mapping) or hasattr(value, "columns") or hasattr(value, "column_names")
+def _count_held(
+    corpus: Any, tokenizer: TokenizerSpec | None, read: ReadOptions, options: CountOptions
+) -> PositionCounts:
+    """Count a table or a column in memory, with the options that choose a column and what decides folds."""
+    if replace(read, column=None, fold_by="text", batch_size=0) != ReadOptions(batch_size=0):
+        raise CorpusError("got options of reading files for documents in memory: expected a column and fold_by alone")
+    if options.get("engine", "local") != "local":
+        raise CountsError("got --engine dask for documents in memory: expected files, which its workers can read")
+    column = options.get("column")
+    fold_by = options.get("fold_by") or read.fold_by
+    groups = None
+    if fold_by not in FOLD_BY:
+        name = replace(read, fold_by=fold_by).fold_column if isinstance(fold_by, str) else fold_by
+        groups, fold_by = values_of(corpus, name, "corpus", decide_folds=True), "text"
+    return count_texts(
+        values_of(corpus, read.column if column is None else column, "corpus"),
+        "whitespace" if tokenizer is None else tokenizer,
+        groups=groups,
+        fold_by=cast("Literal['text', 'row']", fold_by),
+        batch_size=read.batch_size,
+        source=f"{type(corpus).__name__} in memory",
+        **cast("TextOptions", among(options, TextOptions)),
+    )
 
 
 def _readable(batches: Iterator[DocumentBatch]) -> Iterator[DocumentBatch]:
@@ -225,10 +240,11 @@ def _format(source: Source) -> str | None:
 
 @takes(TextOptions)
 def count_texts(
-    texts: Iterable[str],
+    texts: Iterable[Any],
     tokenizer: TokenizerSpec = "whitespace",
     *,
-    groups: Iterable[str] | None = None,
+    column: str | int | None = None,
+    groups: Iterable[Any] | None = None,
     fold_by: Literal["text", "row"] = "text",
     batch_size: int = 8000,
     source: str = "texts",
@@ -238,13 +254,17 @@ def count_texts(
 
     Parameters
     ----------
-    texts : iterable of str
-        Documents; consumed in batches, so that a generator need not fit in memory. An iterator cannot be started
+    texts : iterable of str, or table
+        Documents: a list, generator, Series of pandas or polars, array of Arrow or NumPy, or, with `column`, a data
+        frame, a table, a `Dataset` or rows that are mappings. A missing one (None, NaN, NA) is an empty document, which
+        keeps its row. Consumed in batches, so that a generator need not fit in memory. An iterator cannot be started
         afresh: a difference between tokenizer engines is then an error.
     tokenizer : str, Path, Tokenizer or object
         See `load_tokenizer`.
-    groups : iterable of str, optional
-        One value per document; documents that share it share a fold.
+    column : str or int, optional
+        Which column of a table holds the documents.
+    groups : iterable, optional
+        One value per document, none of them missing; documents that share it share a fold.
     fold_by : {"text", "row"}
         What decides a document's fold where `groups` do not: its text, or its number.
     batch_size : int
@@ -263,15 +283,14 @@ def count_texts(
     TokenizerError
         When the tokenizer cannot be loaded or applied.
     """
-    if isinstance(texts, str):
-        raise CorpusError("texts is one string, expected an iterable of documents; use count(...) for a file name")
-    for name, value in (("texts", texts), ("groups", groups)):
-        if _is_table(value) or not isinstance(value, Iterable | None) or isinstance(value, str):
-            raise CorpusError(
-                f"{name} is a {type(value).__name__}: expected an iterable of strings; pass one column, or one split"
-            )
-    if texts is None:
-        raise CorpusError("texts is None: expected an iterable of documents")
+    if texts is None or isinstance(texts, str):
+        what = "None" if texts is None else "one string"
+        raise CorpusError(f"texts is {what}: expected an iterable of documents; use count(...) for a file name")
+    held = values_of(texts, column, "texts")
+    refuse_file_names(held, "texts")
+    keys = (
+        groups if groups is None or isinstance(groups, Values) else values_of(groups, None, "groups", decide_folds=True)
+    )
     if batch_size < 1:
         raise CorpusError(f"batch size {batch_size}: expected at least 1")
     if fold_by not in FOLD_BY or (groups is not None and fold_by != "text"):
@@ -280,23 +299,7 @@ def count_texts(
     engine = with_defaults(options, TextOptions)["tokenizer_engine"]
 
     def counted(tokenizer: Tokenizer) -> PositionCounts:
-        return _counted(_batched(texts, groups, batch_size, source), tokenizer, options, grouped_by)
+        return _counted(batched(held, keys, batch_size, source), tokenizer, options, grouped_by)
 
-    can_restart = isinstance(texts, Sequence) and (groups is None or isinstance(groups, Sequence))
+    can_restart = held.can_restart and (keys is None or keys.can_restart)
     return named(_restarting(counted, load_tokenizer(tokenizer, engine), can_restart=can_restart), [source])
-
-
-def _batched(
-    texts: Iterable[str], groups: Iterable[str] | None, batch_size: int, source: str
-) -> Iterator[DocumentBatch]:
-    documents = iter(texts)
-    values = None if groups is None else iter(groups)
-    row = 1
-    while batch := list(islice(documents, batch_size)):
-        keys = None if values is None else list(islice(values, len(batch)))
-        if keys is not None and len(keys) != len(batch):
-            raise CorpusError(f"groups ends before document {row + len(keys)}: expected one value per document")
-        yield DocumentBatch(Texts.from_strings(batch), keys, source, row)
-        row += len(batch)
-    if values is not None and next(values, None) is not None:
-        raise CorpusError(f"groups has more than the {row - 1} values that match the documents")

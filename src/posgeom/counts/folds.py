@@ -64,7 +64,8 @@ def document_digests(
 
 def _check_text(text: object, source: str, row: int) -> None:
     if not isinstance(text, str):
-        raise CorpusError(f"{source!r}, row {row}: got {type(text).__name__}, expected text")
+        way_out = "name its key with column=" if isinstance(text, dict) else "token ids go to count_ids"
+        raise CorpusError(f"{source!r}, row {row}: got {type(text).__name__}, expected text; {way_out}")
     try:
         text.encode()
     except UnicodeEncodeError:
