@@ -1,4 +1,5 @@
 import json
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,15 @@ def test_notes_say_what_this_corpus_calls_for() -> None:
     assert noted(grouped, f"The significant rank is not known: that takes 6 folds with documents, and {parts} parts")
     assert noted(grouped, "Alignment is undefined: its noise is not told from its structure by fewer than 4 folds")
     assert noted(grouped, "masked for lack of depth")
+    assert len(grouped.cautions) >= 2
+    assert all(
+        "Alignment is undefined" in c or "masked" in c or "no intervals" in c or "only" in c for c in grouped.cautions
+    )
+    html = sparse._repr_html_()
+    assert all(escape(caution) in html for caution in sparse.cautions)
+    methods = set(sparse.notes) - set(sparse.cautions)
+    assert any("diagnostics" in note for note in methods)
+    assert not any(escape(note) in html for note in methods)
 
 
 def test_results_repeat_with_a_seed() -> None:

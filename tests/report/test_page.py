@@ -4,11 +4,13 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from posgeom.messages import short_names
 from posgeom.progress import silent
 from posgeom.report.drawn import save_page
 from posgeom.report.page import render_page
@@ -109,3 +111,45 @@ def test_several_runs_side_by_side(run: Run, tmp_path: Path) -> None:
     assert "b" not in [tag for tag, _ in parser.tags]
     assert "<b>other</b>" in parser.text
     assert len(json.loads(parser.scripts[0])["charts"]) == 1 + 2 * 10
+
+
+def test_cautions_stand_first_and_the_other_notes_with_the_method(run: Run) -> None:
+    scores = (run.scores or {}) | {"cautions": ["Beware of this."], "notes": ["Counted so.", "Beware of this."]}
+    parser = Elements()
+    parser.feed(render_page([replace(run, scores=scores)]))
+    findings, _, rest = parser.text.partition("Alignment and stress say how faithful")
+    assert "Before you read the numbers:" in findings
+    assert parser.text.count("Beware of this.") == findings.count("Beware of this.") == 1
+    assert "Counted so." in rest[rest.index("How it was measured:") :]
+    parser = Elements()
+    parser.feed(render_page([replace(run, scores=scores | {"cautions": []})]))
+    assert "Before you read" not in parser.text
+
+
+def test_a_page_has_no_paths_of_the_machine(run: Run) -> None:
+    scores = run.scores or {}
+    corpus = scores["corpus"] | {"sources": ["/data/of/me/train.txt", "s3://bucket/a.txt"]}
+    tokenizer = scores["tokenizer"] | {"name": "/models/of/me/tokenizer.json"}
+    known = replace(run, name="/runs/of/me/one", scores=scores | {"corpus": corpus, "tokenizer": tokenizer})
+    html = render_page([known, replace(known, name="/runs/of/me/two")])
+    assert "/of/me" not in html
+    parser = Elements()
+    parser.feed(html)
+    assert "train.txt, s3://bucket/a.txt" in parser.text
+    assert "one, two" in parser.text
+
+
+def test_names_that_tell_files_apart() -> None:
+    names = [
+        "/a/b/x.txt",
+        "/a/c/x.txt",
+        "/a/y.txt",
+        "b/z.txt",
+        "hf:owner/name:split",
+        "file:///d/q.txt",
+        "C:\\u\\v.txt",
+        "/",
+    ]
+    assert short_names(names) == ["b/x.txt", "c/x.txt", "y.txt", *names[3:5], "q.txt", "v.txt", "/"]
+    assert short_names(["/a/x.txt", "/a/x.txt"]) == ["x.txt", "x.txt"]
+    assert short_names([]) == []
