@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,11 @@ def test_without_data(run: Run, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert max(map(len, done.stdout.splitlines())) <= 100
     text = " ".join(done.stdout.split())
-    assert "Table 4: encodings on SST-2 and IMDB, d = 768 (Section 6.3), not run" in text
-    assert "give --sst2 PATH" in text
-    assert "give --model PATH" in text
+    assert re.match(r"\d+ of the 18 numbers that can be compared agree with the paper: ", text)
+    assert "67 were not run (give --sst2 PATH; --imdb PATH; " in text
+    assert "--model PATH" in text
     assert "differs" in text
+    assert "Table 4:" not in text
     found = visible(tmp_path / "paper")
     assert {"reproduce.html", "reproduce.json", "reproduce.csv", "figures", "fig1-1.svg", "fig2-3.pdf"} <= set(found)
     document = json.loads((tmp_path / "paper" / "reproduce.json").read_text())
@@ -39,6 +41,14 @@ def test_without_data(run: Run, tmp_path: Path) -> None:
         "fig7",
         "fig8",
     ]
+
+
+def test_what_was_not_run_is_listed_on_request(run: Run) -> None:
+    assert "Table 4:" not in run("reproduce", "table4", "--seeds", 2).stdout
+    text = " ".join(run("reproduce", "table4", "--seeds", 2, "--full").stdout.split())
+    assert text.startswith("No number of ours can be compared with one of the paper. Beside these, ")
+    assert "Table 4: encodings on SST-2 and IMDB, d = 768 (Section 6.3), not run" in text
+    assert "give --sst2 PATH" in text
 
 
 def test_json_of_some_items(run: Run) -> None:

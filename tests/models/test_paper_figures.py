@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from posgeom.paper.inputs import open_inputs
+from posgeom.paper.inputs import PaperFiles, open_inputs
 from posgeom.paper.items import reproduce
 from posgeom.paper.result import Verdict
 
@@ -17,7 +17,7 @@ def test_a_real_bert(minilm: Path, tmp_path: Path) -> None:
     words = ["the", "cat", "sat", "on", "a", "mat", "and", "looked", "at", "dogs", "again"]
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("\n".join(" ".join(rng.choice(words[: 4 + i % 8], 6 + i % 20)) for i in range(600)))
-    inputs = open_inputs(sst2=corpus, model=minilm, n_seeds=2)  # counted with the tokenizer of the model
+    inputs = open_inputs(PaperFiles(sst2=corpus, model=minilm), n_seeds=2)  # counted with the tokenizer of the model
     assert inputs.corpora["sst2"].counts.vocab_size == 30_522
     fig6, fig7, fig8 = reproduce(["fig6", "fig7", "fig8"], inputs).items
     rows = {row.quantity: row for item in (fig6, fig7, fig8) for row in item.rows}

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from posgeom.paper.inputs import Inputs, open_inputs
+from posgeom.paper.inputs import Inputs, PaperFiles, open_inputs
 from tests.models.raw import bert_tensors, save_bert
 
 
@@ -34,10 +34,8 @@ def synthetic_inputs() -> Inputs:
 def small_inputs(small_corpus: Path, small_model: Path) -> Inputs:
     """The synthetic corpora, a small corpus in place of both, and a small model in place of both."""
     return open_inputs(
-        sst2=small_corpus,
-        imdb=small_corpus,
-        tokenizer="whitespace",
-        model=small_model,
-        scratch=small_model,
+        PaperFiles(
+            sst2=small_corpus, imdb=small_corpus, tokenizer="whitespace", model=small_model, scratch=small_model
+        ),
         n_seeds=2,
     )

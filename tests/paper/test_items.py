@@ -8,7 +8,7 @@ import pytest
 
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import PosgeomError, TokenizerError
-from posgeom.paper.inputs import IMDB, SST2, Corpus, Inputs, open_inputs
+from posgeom.paper.inputs import IMDB, SST2, Corpus, Inputs, PaperFiles, open_inputs
 from posgeom.paper.items import ITEMS, chosen_items, needs_of, reproduce
 from posgeom.paper.result import Estimate, ItemResult, Row, SoundRow, Verdict
 from posgeom.report.reproduction import row_cells
@@ -45,17 +45,17 @@ def test_bad_inputs_are_refused(tmp_path: Path, small_corpus: Path) -> None:
     with pytest.raises(PosgeomError, match="at least 2 seeds"):
         open_inputs(n_seeds=1)
     with pytest.raises(PosgeomError, match="nowhere"):
-        open_inputs(sst2=tmp_path / "nowhere.parquet", tokenizer="whitespace")
+        open_inputs(PaperFiles(sst2=tmp_path / "nowhere.parquet", tokenizer="whitespace"))
     with pytest.raises(PosgeomError, match="no model 'no/where'"):
-        open_inputs(model="no/where")
+        open_inputs(PaperFiles(model="no/where"))
     # What the items do not need is left alone.
-    assert open_inputs(sst2=tmp_path / "nowhere.parquet", wanted=needs_of(["table2"])).corpora == {}
+    assert open_inputs(PaperFiles(sst2=tmp_path / "nowhere.parquet"), needed=needs_of(["table2"])).corpora == {}
 
 
 def test_without_a_tokenizer_the_error_says_what_to_give(small_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(TokenizerError, match=r"'bert-base-uncased'.*-t takes"):
-        open_inputs(sst2=small_corpus)
+        open_inputs(PaperFiles(sst2=small_corpus))
 
 
 def test_the_synthetic_items(synthetic_inputs: Inputs) -> None:
@@ -129,7 +129,9 @@ def test_other_corpora_and_models_are_not_comparable(small_inputs: Inputs) -> No
 def test_a_model_with_too_few_positions(small_corpus: Path, tmp_path: Path) -> None:
     from tests.models.raw import save_bert
 
-    inputs = open_inputs(sst2=small_corpus, tokenizer="whitespace", model=save_bert(tmp_path / "m"), n_seeds=2)
+    inputs = open_inputs(
+        PaperFiles(sst2=small_corpus, tokenizer="whitespace", model=save_bert(tmp_path / "m")), n_seeds=2
+    )
     item = ITEMS["fig6"].redo(inputs)
     assert row_of(item, "violations, pretrained").verdict == Verdict.NOT_RUN
     assert any("has 24 positions, n = 128" in entry.reason for entry in item.missing)
@@ -140,7 +142,7 @@ def test_a_corpus_without_structure(small_model: Path, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     corpus = tmp_path / "noise.txt"
     corpus.write_text("\n".join(" ".join(rng.choice(list("abcdefgh"), 9)) for _ in range(400)))
-    inputs = open_inputs(sst2=corpus, tokenizer="whitespace", model=small_model, n_seeds=2)
+    inputs = open_inputs(PaperFiles(sst2=corpus, tokenizer="whitespace", model=small_model), n_seeds=2)
     items = reproduce(["table4", "fig4", "fig6", "fig7", "fig8"], inputs).items
     assert {item.status for item in items} == {"partly run"}
     for row in (row for item in items for row in item.rows if row.quantity.startswith("SST-2")):
@@ -150,7 +152,7 @@ def test_a_corpus_without_structure(small_model: Path, tmp_path: Path) -> None:
 
 def test_the_same_seed_gives_the_same_result(small_corpus: Path) -> None:
     def run() -> str:
-        inputs = open_inputs(sst2=small_corpus, tokenizer="whitespace", n_seeds=2, seed=3)
+        inputs = open_inputs(PaperFiles(sst2=small_corpus, tokenizer="whitespace"), n_seeds=2, seed=3)
         return json.dumps(reproduce(["table3", "fig6", "fig7"], inputs).to_dict())
 
     assert run() == run()
@@ -181,7 +183,7 @@ def test_the_documented_synthetic_numbers() -> None:
 
 @pytest.fixture(scope="module")
 def papers(data_dir: Path, bert: Path, imdb: PositionCounts) -> Inputs:
-    inputs = open_inputs(sst2=data_dir / "sst2.parquet", tokenizer=bert, n_seeds=3)
+    inputs = open_inputs(PaperFiles(sst2=data_dir / "sst2.parquet", tokenizer=bert), n_seeds=3)
     inputs.corpora[IMDB.key] = Corpus(imdb, 0, what=IMDB)
     return inputs
 
@@ -258,7 +260,7 @@ def test_sst2_figures_on_the_papers_corpus(papers: Inputs, name: str) -> None:
 
 def test_an_albert_of_another_size(papers: Inputs, data_dir: Path) -> None:
     """Its layers share one set of weights, and its table is narrower than its layers."""
-    inputs = open_inputs(model=data_dir / "albert-rxn", n_seeds=2)
+    inputs = open_inputs(PaperFiles(model=data_dir / "albert-rxn"), n_seeds=2)
     inputs.corpora[SST2.key] = papers.corpora[SST2.key]
     item = ITEMS["fig8"].redo(inputs)
     assert item.status == "partly run"

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from posgeom.report.charts.figure import draw
-from posgeom.report.reproduction import csv_text, number, print_reproduction, row_cells, verdict_counts
+from posgeom.report.reproduction import agreement, csv_text, not_compared, number, print_reproduction, row_cells
 from posgeom.report.reproduction_figures import item_figures
 from posgeom.report.reproduction_files import write_reproduction
 from posgeom.report.reproduction_page import reproduction_page
@@ -79,18 +79,33 @@ def document() -> dict[str, Any]:
     }
 
 
+def printed(document: dict[str, Any], width: int = 100, *, full: bool = False) -> str:
+    stream = io.StringIO()
+    print_reproduction(document, Console(file=stream, width=width, highlight=False, markup=False), full=full)
+    return stream.getvalue()
+
+
 @pytest.mark.parametrize("width", [100, 80])
 def test_the_terminal(document: dict[str, Any], width: int) -> None:
-    stream = io.StringIO()
-    print_reproduction(document, Console(file=stream, width=width, highlight=False, markup=False))
-    text = stream.getvalue()
+    text = printed(document, width, full=True)
     assert max(map(len, text.splitlines())) <= width
     assert "\x1b" not in text
     assert "\u2026" not in text
     assert "not run: IMDB" in text
     assert text.count("is read as at most 3.") == 1
     assert text.count("a note") == 1  # said once, though two items have it
-    assert "Of 8 numbers: agrees: 2, within spread: 2, differs: 2, not run: 2." in " ".join(text.split())
+    assert " ".join(text.split()).startswith(agreement(document) + " " + not_compared(document) + " Figure 1")
+
+
+def test_what_has_no_number_is_counted_and_hidden(document: dict[str, Any]) -> None:
+    document["items"].append(document["items"][0] | {"title": "Table 9", "rows": [row("x"), row("y")], "sound": []})
+    text = " ".join(printed(document).split())
+    assert "With --full they are listed." in text
+    assert "Table 9" not in text
+    assert "- not run:" not in text
+    assert "Table 9" in printed(document, full=True)
+    assert "5000" in printed(document, full=True)
+    assert "5000" not in text
 
 
 def test_cells() -> None:
@@ -158,5 +173,11 @@ def test_the_files(document: dict[str, Any], tmp_path: Path, monkeypatch: pytest
     assert write_reproduction(document, bare, bare) == ["reproduce.csv", "reproduce.json"]
 
 
-def test_counts(document: dict[str, Any]) -> None:
-    assert verdict_counts(document | {"items": []}) == "Of 0 numbers: ."
+def test_how_many_agree(document: dict[str, Any]) -> None:
+    assert agreement(document) == (
+        "4 of the 6 numbers that can be compared agree with the paper: 2 to the digits or the bound that it prints, "
+        "2 within our own spread over seeds. Of the others 0 are within 2 % of its number, and 2 differ."
+    )
+    assert not_compared(document) == "Beside these, 2 were not run (give --imdb PATH)."
+    assert agreement(document | {"items": []}) == "No number of ours can be compared with one of the paper."
+    assert not_compared(document | {"items": []}) == ""

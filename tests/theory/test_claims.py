@@ -11,7 +11,7 @@ import pytest
 
 from posgeom.errors import GeometryError, PosgeomError
 from posgeom.estimation.metrics import METRICS
-from posgeom.paper.inputs import Inputs, open_inputs
+from posgeom.paper.inputs import Inputs, PaperFiles, open_inputs
 from posgeom.paper.measured import Measured
 from posgeom.scores.stress import Stress
 from posgeom.theory import kernel_claims
@@ -61,7 +61,7 @@ def something(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     tensors = bert_tensors(n_positions=128)
     tensors["embeddings.word_embeddings.weight"] = rng.standard_normal((41, 128)).astype(np.float32)
     bert = save_bert(folder / "bert", tensors, max_position_embeddings=128)
-    inputs = open_inputs(sst2=corpus, imdb=corpus, tokenizer=tokenizer, model=bert, n_seeds=2)
+    inputs = open_inputs(PaperFiles(sst2=corpus, imdb=corpus, tokenizer=tokenizer, model=bert), n_seeds=2)
     return Evidence(inputs, str(bert))
 
 
@@ -110,7 +110,7 @@ def test_claims_that_run_a_model(tmp_path: Path) -> None:
     from tests.models.small import build, save
 
     place = str(save(build("bert"), tmp_path / "bert"))
-    rows = ledger(Evidence(open_inputs(model=place, n_seeds=2), place), [1, 6]).rows
+    rows = ledger(Evidence(open_inputs(PaperFiles(model=place), n_seeds=2), place), [1, 6]).rows
     assert [row.finding.verdict for row in rows] == [Verdict.HOLDS, Verdict.NOT_TESTABLE], rows[1].finding
     assert rows[0].finding.numbers["kept"] > 1e6 * rows[0].finding.numbers["removed"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from posgeom.paper.inputs import open_inputs
+from posgeom.paper.inputs import PaperFiles, open_inputs
 from posgeom.report.claims import claims_table, verdict_counts
 from posgeom.theory.claims import ledger
 from posgeom.theory.evidence import Evidence
@@ -25,7 +25,8 @@ def settled(table: str) -> list[list[str]]:
 def test_the_page_is_the_ledger(data_dir: Path, bert: Path, minilm: Path) -> None:
     """With POSGEOM_WRITE_DOCS set the page is written anew instead."""
     inputs = open_inputs(
-        sst2=data_dir / "sst2.parquet", imdb=data_dir / "imdb.parquet", tokenizer=bert, model=minilm, n_seeds=20
+        PaperFiles(sst2=data_dir / "sst2.parquet", imdb=data_dir / "imdb.parquet", tokenizer=bert, model=minilm),
+        n_seeds=20,
     )
     document = ledger(Evidence(inputs, str(minilm))).to_dict()
     table = f"{verdict_counts(document)}\n\n{claims_table(document)}"

@@ -19,7 +19,7 @@ from posgeom.cli.reproduce import (
 )
 from posgeom.errors import RunError
 from posgeom.messages import shown
-from posgeom.paper.inputs import N_SEEDS, open_inputs
+from posgeom.paper.inputs import N_SEEDS, PaperFiles, open_inputs
 from posgeom.report.claims import print_claims, write_claims
 from posgeom.report.files import staged_directory
 from posgeom.report.run import read_run
@@ -73,18 +73,8 @@ def command(
         staged_directory(out) if out else nullcontext() as stage,
         progress_bars(quiet=quiet, verbose=verbose) as progress,
     ):
-        inputs = open_inputs(
-            sst2=sst2,
-            imdb=imdb,
-            tokenizer=tokenizer,
-            model=model,
-            scratch=scratch,
-            seed=seed,
-            n_seeds=n_seeds,
-            workers=workers,
-            runs=runs,
-            progress=progress,
-        )
+        files = PaperFiles(sst2, imdb, tokenizer, model, scratch)
+        inputs = open_inputs(files, seed=seed, n_seeds=n_seeds, workers=workers, runs=runs, progress=progress)
         document = ledger(Evidence(inputs, model), numbers or ()).to_dict()
         written = write_claims(document, stage, out or stage) if stage else []
     if as_json:

@@ -12,7 +12,7 @@ from posgeom.cli.console import progress_bars, stdout_console
 from posgeom.errors import PosgeomError
 from posgeom.messages import shown
 from posgeom.paper.along_training import SCRATCH, TUNED
-from posgeom.paper.inputs import N_SEEDS, SST2, open_inputs
+from posgeom.paper.inputs import N_SEEDS, SST2, PaperFiles, open_inputs
 from posgeom.paper.items import ITEMS, chosen_items, needs_of, reproduce
 from posgeom.progress import ProgressHook
 from posgeom.report.charts.figure import can_draw
@@ -34,9 +34,9 @@ posgeom reproduce fig6 fig7 fig8 --sst2 sst2.parquet --model ./bert-base-uncased
 
 posgeom reproduce fig5 fig6 fig7 fig8 --sst2 sst2.parquet --train tiny -t bert-base-uncased --out paper
 
-What needs a corpus, a model or training that is not given is marked as not run. With --train, a model is trained from
-scratch on the labels of SST-2 for Figure 5 and, unless --scratch names one, for Figures 6 to 8; with --model that is
-tuned too."""
+The first sentence says how many of the paper's numbers agree. What needs a corpus, a model or training that is not
+given is not run: it is counted, and --full lists it. With --train, a model is trained from scratch on the labels of
+SST-2 for Figure 5 and, unless --scratch names one, for Figures 6 to 8; with --model that is tuned too."""
 
 Sst2Option = Annotated[
     str | None,
@@ -113,6 +113,9 @@ def command(
             show_default=False,
         ),
     ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="List also what the paper has no number for, and what was not run.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print reproduce.json on stdout and nothing else.")] = False,
     n_seeds: SeedsOption = N_SEEDS,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="First seed.")] = 0,
@@ -125,28 +128,19 @@ def command(
 ) -> None:
     """Redo the paper's tables and figures, beside its own numbers and the sound version."""
     names = chosen_items(items or [])
-    wanted = needs_of(list(ITEMS) if claims else names)
+    needed = needs_of(list(ITEMS) if claims else names)
     # Entered first, so that an output that cannot be written is known before the work is done.
     with (
         staged_directory(out) if out else nullcontext() as stage,
         progress_bars(quiet=quiet, verbose=verbose) as progress,
     ):
         runs = {}
-        if train is not None and wanted & {"train", "model"}:
+        if train is not None and needed & {"train", "model"}:
             runs = trained_runs(train, train_dir, sst2, model=model, tokenizer=tokenizer, seed=seed, progress=progress)
             scratch = scratch or str(train_dir / SCRATCH / "model")
+        files = PaperFiles(sst2, imdb, tokenizer, model, scratch)
         inputs = open_inputs(
-            sst2=sst2,
-            imdb=imdb,
-            tokenizer=tokenizer,
-            model=model,
-            scratch=scratch,
-            seed=seed,
-            n_seeds=n_seeds,
-            workers=workers,
-            wanted=wanted,
-            runs=runs,
-            progress=progress,
+            files, seed=seed, n_seeds=n_seeds, workers=workers, needed=needed, runs=runs, progress=progress
         )
         document = reproduce(names, inputs).to_dict()
         if claims:
@@ -156,7 +150,7 @@ def command(
         typer.echo(json.dumps(document, indent=1, allow_nan=False))
         return
     console = stdout_console()
-    print_reproduction(document, console)
+    print_reproduction(document, console, full=full)
     if claims:
         console.print()
         print_claims(document["claims"], console)

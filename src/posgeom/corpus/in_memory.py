@@ -109,9 +109,9 @@ def refuse_file_names(texts: Values, what: str) -> None:
     """Refuse names of files where documents are expected, which would be counted as words."""
     first = list(islice(texts, _LOOKED_AT)) if texts.can_restart else []
     if first and all(isinstance(text, str) and Path(text).suffix and _is_file(text) for text in first):
+        name = shown(Path(first[0]).name, 60)
         raise CorpusError(
-            f"{what} holds names of files, such as {shown(Path(first[0]).name, 60)}: expected documents; count(...) reads "
-            "a list of names"
+            f"{what} holds names of files, such as {name}: expected documents; count(...) reads a list of names"
         )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -13,6 +14,7 @@ from posgeom.inference.significance import significance
 from posgeom.models.model import Model, open_model
 from posgeom.paper.measured import Measured
 from posgeom.paper.result import Missing
+from posgeom.paper.values import paper_source
 from posgeom.progress import ProgressHook, silent
 from posgeom.simulation.synthetic import DEFAULT_CONCENTRATION, DEFAULT_PREFERENCE, SyntheticCorpus, synthetic
 from posgeom.tokenize.tokenizer_files import TokenizerSpec
@@ -144,6 +146,11 @@ class Inputs:
         self.progress("synthetic corpora", self.n_seeds, self.n_seeds)
         return tuple(runs)
 
+    def described(self) -> dict[str, Any]:
+        """What was run, of which paper, over which seeds: how a document of results begins."""
+        software = {"name": "posgeom", "version": version("posgeom")}
+        return {"software": software, "paper": paper_source(), "seed": self.seed, "n_seeds": self.n_seeds}
+
     def given(self, need: Need) -> Given:
         """What a need comes to, computed once."""
         if need not in self.given_already:
@@ -156,39 +163,47 @@ class Inputs:
         return values[0] if values else None
 
 
+@dataclass(frozen=True, slots=True)
+class PaperFiles:
+    """What was named for the corpora, the tokenizer and the models of the paper."""
+
+    sst2: str | Path | None = None
+    imdb: str | Path | None = None
+    tokenizer: TokenizerSpec | None = None
+    model: str | Path | None = None
+    scratch: str | Path | None = None
+
+
 def open_inputs(
+    files: PaperFiles = PaperFiles(),
     *,
-    sst2: str | Path | None = None,
-    imdb: str | Path | None = None,
-    tokenizer: TokenizerSpec | None = None,
-    model: str | Path | None = None,
-    scratch: str | Path | None = None,
     seed: int = 0,
     n_seeds: int = N_SEEDS,
     workers: int | None = None,
-    wanted: Collection[str] = ("sst2", "imdb", "model"),
+    needed: Collection[str] = ("sst2", "imdb", "model"),
     runs: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     progress: ProgressHook = silent,
 ) -> Inputs:
-    """Open the models and count the corpora that were given."""
+    """Open those models and count those corpora that were named and are needed."""
     if seed < 0 or n_seeds < 2:
         raise PosgeomError(f"seed {seed} and {n_seeds} seeds: expected 0 or more, and at least 2 seeds")
-    models = [None if path is None or "model" not in wanted else open_model(path) for path in (model, scratch)]
-    chosen = tokenizer or (_own_tokenizer(model) if model is not None else None) or "bert-base-uncased"
+    paths = (files.model, files.scratch) if "model" in needed else (None, None)
+    model, scratch = (None if path is None else open_model(path) for path in paths)
+    own = None if files.model is None else _own_tokenizer(files.model)
     corpora = {}
-    for what, path in ((SST2, sst2), (IMDB, imdb)):
-        if path is None or what.key not in wanted:
+    for what, path in ((SST2, files.sst2), (IMDB, files.imdb)):
+        if path is None or what.key not in needed:
             continue
         counts = count(
             path,
-            chosen,
+            files.tokenizer or own or "bert-base-uncased",
             n_positions=what.n_positions,
             seed=seed,
             workers=workers,
             progress=_named(what, progress),
         )
         corpora[what.key] = Corpus(counts, seed, progress, what=what)
-    return Inputs(corpora, models[0], models[1], seed, n_seeds, progress, runs=runs)
+    return Inputs(corpora, model, scratch, seed, n_seeds, progress, runs=runs)
 
 
 def _own_tokenizer(model: str | Path) -> str | Path | None:

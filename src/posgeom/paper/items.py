@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +15,6 @@ from posgeom.paper.on_synthetic import FIG1, FIG2, TABLE2, TABLE3
 from posgeom.paper.on_text import FIG4, TABLE4
 from posgeom.paper.result import VERDICTS, ItemResult
 from posgeom.paper.trained import FIG6, FIG7
-from posgeom.paper.values import paper_source
 
 SCHEMA_VERSION = 1
 ITEMS: Mapping[str, Item] = MappingProxyType(
@@ -51,10 +49,7 @@ class Reproduction:
         inputs = self.inputs
         return {
             "schema_version": SCHEMA_VERSION,
-            "software": {"name": "posgeom", "version": version("posgeom")},
-            "paper": paper_source(),
-            "seed": inputs.seed,
-            "n_seeds": inputs.n_seeds,
+            **inputs.described(),
             "verdicts": {str(verdict): meaning for verdict, meaning in VERDICTS.items()},
             "corpora": {
                 key: {

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -18,40 +18,78 @@ _CSV_COLUMNS = (
     *("plugin", "plugin_low", "plugin_high"),
 )
 _NARROW = 95
+_COMPARED = ("agrees", "within spread", "within 2 %", "differs")
+_WITHOUT_NUMBERS = ("no number", "not run")
 
 
-def print_reproduction(document: Mapping[str, Any], console: Console) -> None:
-    """Print every item: a table beside the paper's numbers, the sound version, what is missing."""
+def print_reproduction(document: Mapping[str, Any], console: Console, *, full: bool = False) -> None:
+    """Print how many numbers agree, then every item beside the paper's numbers, with its sound version.
+
+    What the paper has no number for, or was not run, is printed where `full`, and else counted.
+    """
+    print_paragraph(agreement(document), console)
+    hidden = not_compared(document)
+    if hidden:
+        print_paragraph(hidden + ("" if full else " With --full they are listed."), console)
+    console.print()
     told: set[str] = set()
     for item in document["items"]:
+        rows = [row for row in item["rows"] if full or row["verdict"] not in _WITHOUT_NUMBERS]
+        if not rows and not full:
+            continue
         section = "" if item["section"] is None else f" (Section {item['section']})"
         status = "" if item["status"] == "run" else f", {item['status']}"
         console.print(Text(printable(f"{item['title']}{section}{status}"), style="bold"))
         console.print()
-        print_table(_rows_table(item["rows"], console.width), console)
+        print_table(_rows_table(rows, console.width), console)
         if item["sound"]:
             console.print()
             print_table(_sound_table(item["sound"], console.width), console)
         console.print()
         if item["change"]:
             print_paragraph(printable(item["change"]), console)
-        for text in missing_lines(item):
+        for text in missing_lines(item) if full else ():
             print_paragraph(f"not run: {text}", console, bullet="- ")
-        for note in [*reading_lines(item), *item["notes"]]:
+        for note in [*reading_lines(rows), *item["notes"]]:
             if note not in told:  # several items have the same corpus
                 print_paragraph(printable(note), console, bullet="- ")
-        told |= {*reading_lines(item), *item["notes"]}
+        told |= {*reading_lines(rows), *item["notes"]}
         console.print()
-    print_paragraph(verdict_counts(document), console)
+    shown = {row["verdict"] for item in document["items"] for row in item["rows"]}
     for verdict, meaning in document["verdicts"].items():
-        print_paragraph(f"{verdict}: {meaning}", console, bullet="- ")
+        if verdict in shown and (full or verdict not in _WITHOUT_NUMBERS):
+            print_paragraph(f"{verdict}: {meaning}", console, bullet="- ")
 
 
-def verdict_counts(document: Mapping[str, Any]) -> str:
-    """How many rows have each verdict, in one sentence."""
-    found = [row["verdict"] for item in document["items"] for row in item["rows"]]
-    listed = ", ".join(f"{verdict}: {found.count(verdict)}" for verdict in document["verdicts"] if verdict in found)
-    return f"Of {len(found)} numbers: {listed}."
+def agreement(document: Mapping[str, Any]) -> str:
+    """How many of the numbers that can be compared agree, by the digits that are printed or by our own spread."""
+    agree, spread, close, differ = (_count(document, name) for name in _COMPARED)
+    n = agree + spread + close + differ
+    if not n:
+        return "No number of ours can be compared with one of the paper."
+    return (
+        f"{agree + spread} of the {n} numbers that can be compared agree with the paper: {agree} to the digits or the "
+        f"bound that it prints, {spread} within our own spread over seeds. Of the others {close} are within 2 % of its "
+        f"number, and {differ} differ."
+    )
+
+
+def not_compared(document: Mapping[str, Any]) -> str:
+    """How many quantities have nothing to be compared with, or were not run, and what would run them; else empty."""
+    counts = [
+        (_count(document, "no number"), "have no number in the paper"),
+        (_count(document, "not comparable"), "are of another corpus or model than the paper's"),
+        (_count(document, "not run"), "were not run"),
+    ]
+    told = ", ".join(f"{n} {what}" for n, what in counts if n)
+    missing = (entry["way_out"] for item in document["items"] for entry in item["missing"])
+    ways_out = list(dict.fromkeys(printable(one) for one in missing if one is not None))
+    give = f" (give {'; '.join(ways_out)})" if ways_out else ""
+    return f"Beside these, {told}{give}." if told else ""
+
+
+def _count(document: Mapping[str, Any], verdict: str) -> int:
+    return sum(row["verdict"] == verdict for item in document["items"] for row in item["rows"])
 
 
 def missing_lines(item: Mapping[str, Any]) -> list[str]:
@@ -63,9 +101,9 @@ def missing_lines(item: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def reading_lines(item: Mapping[str, Any]) -> list[str]:
+def reading_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """How words of the paper were read as bounds."""
-    papers = [row["paper"] for row in item["rows"] if row["paper"] is not None and row["paper"]["read_as"]]
+    papers = [row["paper"] for row in rows if row["paper"] is not None and row["paper"]["read_as"]]
     return list(dict.fromkeys(printable(f"The paper's {p['text']!r} is read as {p['read_as']}.") for p in papers))
 
 

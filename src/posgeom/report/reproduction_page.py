@@ -7,7 +7,7 @@ from posgeom.messages import printable, short_names
 from posgeom.report.charts.figure import Figure
 from posgeom.report.claims import verdict_counts as claim_counts
 from posgeom.report.page import add_chart, render
-from posgeom.report.reproduction import missing_lines, reading_lines, row_cells, sound_cells, verdict_counts
+from posgeom.report.reproduction import agreement, missing_lines, not_compared, reading_lines, row_cells, sound_cells
 from posgeom.tables import Cell, Column, Table
 
 _ROW_COLUMNS = ("quantity", "ours", "smallest to largest", "paper", "difference", "verdict")
@@ -33,7 +33,7 @@ def reproduction_page(document: Mapping[str, Any], figures: Mapping[str, list[Fi
 
 def _summary(document: Mapping[str, Any]) -> list[str]:
     """How many numbers agree, which do not, and what was not run."""
-    sentences = [verdict_counts(document)]
+    sentences = [sentence for sentence in (agreement(document), not_compared(document)) if sentence]
     different = [
         f"{row['quantity']} ({item['name']})"
         for item in document["items"]
@@ -64,7 +64,7 @@ def _section(item: Mapping[str, Any], figures: list[Figure], charts: dict[str, A
         "tables": tables,
         "notes": [
             *(f"Not run: {line}." for line in missing_lines(item)),
-            *reading_lines(item),
+            *reading_lines(item["rows"]),
             *map(printable, item["notes"]),
         ],
     }

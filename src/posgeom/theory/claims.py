@@ -3,13 +3,11 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
 from posgeom.errors import PosgeomError
 from posgeom.paper.inputs import Corpus
-from posgeom.paper.values import paper_source
 from posgeom.theory import geometry_claims as geometry
 from posgeom.theory import kernel_claims as kernels
 from posgeom.theory import model_claims as models
@@ -112,10 +110,7 @@ class Ledger:
         inputs = self.evidence.inputs
         return {
             "schema_version": SCHEMA_VERSION,
-            "software": {"name": "posgeom", "version": version("posgeom")},
-            "paper": paper_source(),
-            "seed": inputs.seed,
-            "n_seeds": inputs.n_seeds,
+            **inputs.described(),
             "verdicts": {str(verdict): meaning for verdict, meaning in VERDICTS.items()},
             "corpora": {
                 corpus.what.title: {
