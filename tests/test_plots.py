@@ -2,7 +2,10 @@
 
 import subprocess
 import sys
+from functools import reduce
+from operator import getitem
 from pathlib import Path
+from typing import Any
 
 import altair as alt
 import pytest
@@ -62,21 +65,24 @@ def test_it_is_read_when_it_is_asked_for() -> None:
 
 def test_a_notebook_keeps_a_picture_beside_the_chart(analysis: pg.Analysis) -> None:
     """No HTML, which front ends prefer to pictures and which loads scripts from a network."""
-    charts = {"image/svg+xml": pg.plots.scorecard(analysis), "image/png": pg.plots.matrix(analysis, width=200)}
+    charts: dict[str, Any] = {
+        "image/svg+xml": pg.plots.scorecard(analysis),
+        "image/png": pg.plots.matrix(analysis, width=200),  # of many cells
+    }
     for picture, chart in charts.items():
-        changed = chart.properties(title="mine")  # type: ignore[attr-defined]
+        changed = chart.properties(title="mine")
         content, metadata = changed._repr_mimebundle_()
         (interactive,) = content.keys() - {picture, "text/plain"}
         assert interactive.startswith("application/vnd.vegalite.v")
         assert content[interactive] == changed.to_dict()
-        if picture == "image/png":  # what has many cells
+        if picture == "image/png":
             size = metadata["image/png"]
             assert pixels(content["image/png"]) == pytest.approx([2 * size["width"], 2 * size["height"]], abs=1)
         else:
             assert ">mine<" in content[picture]
     assert content["text/plain"].startswith("Distance matrix. Distance between every two positions")
-    with alt.renderers.enable("html"):  # who chooses a renderer has it, and the picture
-        content, _ = pg.plots.scorecard(analysis)._repr_mimebundle_()  # type: ignore[misc]
+    with alt.renderers.enable("html"):  # type: ignore[no-untyped-call]  # who chooses a renderer has it, and the picture
+        content, _ = charts["image/svg+xml"]._repr_mimebundle_()
     assert content.keys() >= {"text/html", "image/svg+xml"}
 
 
@@ -85,18 +91,16 @@ def pixels(png: bytes) -> list[int]:
 
 
 def test_size_type_and_resolution(analysis: pg.Analysis, tmp_path: Path) -> None:
-    for kind, panel in (
-        ("scorecard", lambda s: s),
-        ("matrix", lambda s: s["hconcat"][1]),
-        ("density", lambda s: s["spec"]),
-    ):
-        spec = pg.plots.by_kind()[kind](analysis, width=210, height=90, font_size=7).to_dict()
-        assert (panel(spec)["width"], panel(spec)["height"]) == (210, 90), kind
+    for kind, path in (("scorecard", []), ("matrix", ["hconcat", 1]), ("density", ["spec"])):
+        spec: Any = pg.plots.by_kind()[kind](analysis, width=210, height=90, font_size=7).to_dict()
+        panel = reduce(getitem, path, spec)
+        assert (panel["width"], panel["height"]) == (210, 90), kind
         assert spec["config"]["axis"]["labelFontSize"] == 7
     assert pg.plots.matrix(analysis).to_dict() == pg.plots.matrix(analysis, width=None, dpi=72).to_dict()
     sizes = {}
     for dpi in (72, 300):
-        pg.plots.scorecard(analysis, dpi=dpi).save(tmp_path / "altair.png")  # type: ignore[attr-defined]
+        chart: Any = pg.plots.scorecard(analysis, dpi=dpi)
+        chart.save(tmp_path / "altair.png")
         draw(pg.plots.figure(analysis, "scorecard", dpi=dpi), tmp_path / "ours.png")
         sizes[dpi] = pixels((tmp_path / "ours.png").read_bytes())
         assert pixels((tmp_path / "altair.png").read_bytes()) == pytest.approx(sizes[dpi], abs=1)

@@ -79,7 +79,7 @@ def depth_curve(run: Run) -> Figure | None:
         title="Mean squared distance against depth",
         x=Quantity("depth", "documents in a sample", "samples of documents:", log=True),
         y=Quantity("mean_squared", "mean squared distance", "mean squared distance", spec=".4f"),
-        lines=Lines("distances", points=True, level=level_of(run.scores)),
+        lines=Lines("distances", points=True, level=level_of(run.scores or {})),
         caption="What samples of so many documents show: with fewer, more tokens go unseen. Bands: intervals "
         "(jackknife over the parts of the corpus, which are fewer the deeper they are).",
     )

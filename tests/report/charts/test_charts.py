@@ -173,8 +173,8 @@ def test_colours_stand_out_from_paper() -> None:
 
 def test_more_series_than_can_be_told_apart_stay_in_the_table() -> None:
     rows = [{"s": f"s{k}", "x": x, "y": x * k} for k in range(20) for x in (1, 2)]
-    axes = {key: Quantity(key, key, key) for key in ("x", "y")}
-    figure = lines_figure(rows, name="n", title="t", lines=Lines("s"), **axes)
+    x, y = (Quantity(key, key, key) for key in ("x", "y"))
+    figure = lines_figure(rows, name="n", title="t", x=x, y=y, lines=Lines("s"))
     drawn = {row["s"] for values in figure.spec()["datasets"].values() for row in values}
     assert len(drawn) == N_SERIES
     assert len(figure.table) == 40
@@ -198,8 +198,8 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 def styles(names: list[str]) -> dict[str, tuple[str, str]]:
     """Colour and dash of the line of each name, as drawn."""
     rows = [{"s": name, "x": x, "y": x} for name in names for x in (1, 2)]
-    axes = {key: Quantity(key, key, key) for key in ("x", "y")}
-    svg = vl_convert.vegalite_to_svg(with_theme(lines_figure(rows, name="n", title="t", lines=Lines("s"), **axes)))
+    x, y = (Quantity(key, key, key) for key in ("x", "y"))
+    svg = vl_convert.vegalite_to_svg(with_theme(lines_figure(rows, name="n", title="t", x=x, y=y, lines=Lines("s"))))
     marks = svg[svg.index("mark-line role-mark") :]
     lines = re.findall(r'<path aria-label="[^"]*; s: ([^";]+)"[^>]*?stroke="([^"]+)"([^>]*)>', marks)
     assert len(lines) == len(names)

@@ -13,7 +13,7 @@ _PIXELS_PER_POINT = 2
 
 def notebook_chart(figure: Figure) -> Any:
     """The chart of a figure, whose output in a notebook holds a picture beside the interactive form."""
-    chart = themed(figure)
+    chart: Any = themed(figure)
     # The chart stays the Altair chart that it is: what is made of it by its methods is shown like this too.
     object.__setattr__(chart, "__class__", _pictured(type(chart), figure.look.dpi))
     return chart
