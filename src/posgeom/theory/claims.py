@@ -156,25 +156,7 @@ def chosen_claims(numbers: Sequence[int]) -> list[Claim]:
 
 
 def ledger(evidence: Evidence, numbers: Sequence[int] = ()) -> Ledger:
-    """Check claims of the paper, each by a run.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        Corpora, models and runs that were given.
-    numbers : sequence of int
-        Claims by number; by default all.
-
-    Returns
-    -------
-    Ledger
-        A claim that lacks something, or cannot be checked on what was given, is not run, and says why.
-
-    Raises
-    ------
-    PosgeomError
-        When there is no claim of a number.
-    """
+    """Check claims of the paper by number, or all; one that cannot be checked on what was given is not run."""
     claims, inputs, progress = chosen_claims(numbers), evidence.inputs, evidence.inputs.progress
     options = {"--model MODEL": inputs.model, "--scratch MODEL": inputs.scratch, "--run DIR": evidence.runs or None}
     given = frozenset(name for name, value in options.items() if value is not None)

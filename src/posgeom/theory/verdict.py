@@ -69,7 +69,8 @@ class Check(Framed):
     def _row(self, cells: Sequence[Cell]) -> dict[str, Any]:
         named = dict(zip(self.headers, cells, strict=True))
         estimates = {name: value for name, value in named.items() if isinstance(value, Estimate)}
-        return {"verdict": str(self.verdict)} | plain(named) | estimated(estimates, LEVEL)
+        shown: dict[str, Any] = plain(named)
+        return {"verdict": str(self.verdict)} | shown | estimated(estimates, LEVEL)
 
     def to_dict(self) -> dict[str, Any]:
         """One plain object, for JSON; what is undefined is None."""
