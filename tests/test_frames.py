@@ -41,7 +41,7 @@ def test_a_scorecard_is_a_flat_table(analysis: pg.Analysis) -> None:
 def results(analysis: pg.Analysis) -> dict[str, Framed]:
     counts, shape = analysis.counts, analysis.geometry
     axes = pg.leading_axes(counts, 4)
-    fit = pg.fit_warp(shape, level=analysis.level)
+    fit = pg.fit_warp(shape)
     results = (
         *(pg.token_effects(counts, shape)[0], fit, axes, pg.sampled_scores([pg.sinusoidal(32, 16)], axes)[1]),
         *(pg.depth_curve(counts, shape), pg.significance(shape), stationarity(shape), isometry(random_rows(0))),

@@ -128,7 +128,7 @@ class WarpFit(Framed, Warp):
         """One plain dictionary per family, the best first, for JSON, CSV or a data frame."""
         rows = []
         for one in self.families:
-            row = {"name": one.name, "parameter": one.parameter, "at_limit": one.at_limit}
+            row: dict[str, Any] = {"name": one.name, "parameter": one.parameter, "at_limit": one.at_limit}
             row |= estimated({"alignment": one.alignment}, self.level)
             if (bounds := one.parameter_interval) is not None:
                 row["intervals"]["parameter"] = {"low": bounds.low, "high": bounds.high}
