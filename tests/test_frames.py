@@ -8,8 +8,15 @@ import pytest
 
 import posgeom as pg
 from posgeom.errors import PosgeomError
-from posgeom.frames import flat
+from posgeom.frames import Framed, flat
+from posgeom.paper.inputs import Inputs
+from posgeom.paper.items import reproduce
+from posgeom.policies import LEVEL
 from posgeom.simulation.synthetic import synthetic
+from posgeom.theory import isometry, stationarity
+from posgeom.theory.claims import ledger
+from posgeom.theory.evidence import Evidence
+from posgeom.theory.mds_claims import random_rows
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +35,58 @@ def test_a_scorecard_is_a_flat_table(analysis: pg.Analysis) -> None:
     frame = card.to_polars()
     assert isinstance(frame, pl.DataFrame)
     assert frame["alignment"].to_list() == [row.alignment for row in card]
+
+
+@pytest.fixture(scope="module")
+def results(analysis: pg.Analysis) -> dict[str, Framed]:
+    counts, shape = analysis.counts, analysis.geometry
+    axes = pg.leading_axes(counts, 4)
+    fit = pg.fit_warp(shape)
+    results = (
+        *(pg.token_effects(counts, shape)[0], fit, axes, pg.sampled_scores([pg.sinusoidal(32, 16)], axes)[1]),
+        *(pg.depth_curve(counts, shape), pg.significance(shape), stationarity(shape), isometry(random_rows(0))),
+        ledger(Evidence(), [9, 29]),
+    )
+    return {type(one).__name__: one for one in results if one is not None}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("TokenEffects", "WarpFit", "LeadingAxes", "SampledScores", "DepthCurve", "Significance"),
+        *("Stationarity", "Isometry", "Ledger"),
+    ],
+)
+def test_results_with_rows_are_flat_tables(name: str, results: dict[str, Framed]) -> None:
+    result = results[name]
+    rows, frame = result.to_dicts(), result.to_polars()
+    assert len(rows) == len(frame) == len(result.to_pandas()) > 0
+    assert result.to_pandas().columns.tolist() == frame.columns
+    assert not any(isinstance(value, dict | list | tuple) for value in frame.row(0))
+    for row, flat_row in zip(rows, frame.to_dicts(), strict=True):
+        plain = {name: value for name, value in row.items() if not isinstance(value, dict)}
+        assert plain.items() <= flat_row.items()
+
+
+def test_intervals_are_those_of_the_estimates(analysis: pg.Analysis, results: dict[str, Framed]) -> None:
+    tested = pg.significance(analysis.geometry)
+    assert tested is not None
+    frame = tested.to_polars()
+    bounds = tested.axes[1].corrected.interval(LEVEL)
+    assert bounds is not None
+    assert (frame["axis"][1], frame["corrected_low"][1], frame["corrected_high"][1]) == (2, bounds.low, bounds.high)
+    fit = results["WarpFit"]
+    assert isinstance(fit, pg.WarpFit)
+    interval = fit["log"].parameter_interval
+    (row,) = (row for row in fit.to_polars().to_dicts() if row["name"] == "log")
+    assert (row["parameter_low"], row["alignment"]) == (interval and interval.low, fit["log"].alignment.value)
+
+
+def test_a_reproduction_has_a_row_for_each_number() -> None:
+    frame = reproduce(["table3"], Inputs(n_seeds=2)).to_polars()
+    first = frame.row(0, named=True)
+    assert (first["item"], first["quantity"], first["paper_text"]) == ("table3", "raw stress, MDS", "0.009")
+    assert first["ours_low"] <= first["ours_value"] <= first["ours_high"]
 
 
 def test_rows_are_flattened() -> None:

@@ -81,7 +81,7 @@ def test_a_notebook_keeps_a_picture_beside_the_chart(analysis: pg.Analysis) -> N
         else:
             assert ">mine<" in content[picture]
     assert content["text/plain"].startswith("Distance matrix. Distance between every two positions")
-    with alt.renderers.enable("html"):  # type: ignore[no-untyped-call]  # who chooses a renderer has it, and the picture
+    with alt.renderers.enable("html"):  # who chooses a renderer has it, and the picture
         content, _ = charts["image/svg+xml"]._repr_mimebundle_()
     assert content.keys() >= {"text/html", "image/svg+xml"}
 

@@ -56,6 +56,13 @@ class Framed:
         return [{name: row.get(name) for name in columns} for row in rows]
 
 
+def estimated(estimates: Mapping[str, Any], level: float) -> dict[str, Any]:
+    """Estimates as a row holds them: their values by name, and the intervals of those that have one."""
+    bounds = {name: estimate.interval(level) for name, estimate in estimates.items()}
+    intervals = {name: {"low": one.low, "high": one.high} for name, one in bounds.items() if one is not None}
+    return {name: estimate.value for name, estimate in estimates.items()} | {"intervals": intervals}
+
+
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row without mappings or sequences inside: keys, places and the ends of intervals stand behind the name."""
     out: dict[str, Any] = {}

@@ -60,7 +60,9 @@ def test_null_may_be_a_text(path: Path, refusal: Refusal, texts: Texts) -> None:
 
 
 def test_no_text_column(path: Path, refusal: Refusal) -> None:
-    assert "no text column among 'id'" in refusal(write(path, {"id": 1}))
+    said = refusal(write(path, {"id": 1, "tags": ["a"]}))
+    assert "no text column among 'id', 'tags'" in said
+    assert "('id' holds a number, 'tags' holds an array)" in said
 
 
 def test_wrong_column_lists_a_dozen(path: Path, refusal: Refusal) -> None:

@@ -135,6 +135,11 @@ def test_format_by_name_and_first_bytes(
         ("a.nex", "#NEXUS\nbegin data;\n", "starts like a NEXUS alignment"),
         ("a.gb", "LOCUS       AB000001\n", "starts like a GenBank file"),
         ("a.rtf", "{\\rtf1 a}\n", "starts like a rich text file"),
+        ("a.srt", "1\n00:00:01,000 --> 00:00:02,500\nhello\n", "starts like subtitles"),
+        ("a.vtt", "WEBVTT\n\n00:01.000 --> 00:04.000\nhello\n", "starts like subtitles"),
+        ("a.gff", "##gff-version 3\n", "starts like a GFF file"),
+        ("a.sam", "@HD\tVN:1.6\tSO:coordinate\n", "starts like a SAM file"),
+        ("a.pdb", f"HEADER    {'OXYGEN TRANSPORT':40}07-MAR-84   4HHB\n", "starts like a PDB structure"),
     ],
 )
 def test_files_of_another_kind(

@@ -288,11 +288,11 @@ def test_tables_and_mappings_are_no_documents() -> None:
     for value in ({"text": ["one two"]}, DataFrame(["text"]), pa.table({"text": ["one two"]})):
         expected = f"is a {type(value).__name__}: expected one column of strings; "
         with pytest.raises(CorpusError, match=f"texts {expected}name one of 'text' with column="):
-            count_texts(value)  # type: ignore[arg-type]
+            count_texts(value)
         with pytest.raises(CorpusError, match=f"groups {expected}pass one of 'text'"):
-            count_texts(["one"], groups=value)  # type: ignore[arg-type]
+            count_texts(["one"], groups=value)
         with pytest.raises(CorpusError, match=f"corpus {expected}name one of 'text' with column="):
-            count(value)  # type: ignore[arg-type]
+            count(value)
     for value in (5, b"one two"):
         name = type(value).__name__
         with pytest.raises(CorpusError, match=f"texts is a {name}: expected an iterable of strings"):
@@ -306,7 +306,7 @@ def test_tables_and_mappings_are_no_documents() -> None:
     with pytest.raises(CorpusError, match="groups is a str"):
         count_texts(["one"], groups="g")
     with pytest.raises(CorpusError, match="corpus holds a list: expected names of files"):
-        count([["one two"]])  # type: ignore[list-item]
+        count([["one two"]])
 
 
 def test_sequences_are_characters_whatever_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,6 +68,13 @@ def test_a_column_of_a_table_counts_as_the_list_of_its_strings(name: str) -> Non
         pg.count(TABLES[name](), column="nope")
 
 
+def test_columns_may_have_numbers_for_names() -> None:
+    frame = pd.DataFrame({1: TEXTS, 0: AUTHORS})
+    grouped = pg.count_texts(TEXTS, groups=AUTHORS, n_positions=6).checksum
+    assert pg.count(frame, column=1, fold_by=0, n_positions=6).checksum == grouped
+    assert pg.count(frame[[0, 1]], column=1, n_positions=6).checksum != grouped
+
+
 @pytest.mark.parametrize("name", [name for name in TABLES if name != "records"])
 def test_a_table_needs_a_column(name: str) -> None:
     for function in (pg.count, pg.count_texts, pg.analyze):

@@ -128,9 +128,8 @@ def _count_held(
         raise CorpusError("got options of reading files for documents in memory: expected a column and fold_by alone")
     if options.get("engine", "local") != "local":
         raise CountsError("got --engine dask for documents in memory: expected files, which its workers can read")
-    column = options.get("column")
-    fold_by = options.get("fold_by") or read.fold_by
-    groups = None
+    column, fold_by, groups = options.get("column"), options.get("fold_by"), None
+    fold_by = read.fold_by if fold_by is None else fold_by  # 0 is the name of a column
     if fold_by not in FOLD_BY:
         name = replace(read, fold_by=fold_by).fold_column if isinstance(fold_by, str) else fold_by
         groups, fold_by = values_of(corpus, name, "corpus", decide_folds=True), "text"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy
@@ -21,6 +21,7 @@ from posgeom.estimation.fold_products import fold_products
 from posgeom.estimation.implicit_gram import COLUMNS, ImplicitGram, column_blocks
 from posgeom.estimation.mds import fix_signs
 from posgeom.estimation.metrics import metric_named
+from posgeom.frames import Framed
 from posgeom.options import EmptyPolicy, Estimator
 from posgeom.progress import ProgressHook, silent
 from posgeom.seeds import make_rng
@@ -35,7 +36,7 @@ _BYTES_PER_ENTRY = 72
 
 
 @dataclass(frozen=True, eq=False)
-class LeadingAxes:
+class LeadingAxes(Framed):
     """The leading axes of a geometry, without its distances.
 
     Attributes
@@ -83,6 +84,11 @@ class LeadingAxes:
             f"<LeadingAxes: {self.eigenvalues.size} of {self.positions.size:,} positions, {self.metric}, "
             f"{self.estimator}, {self.method}, on {self.gram.device.name}>"
         )
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One plain dictionary per axis, for JSON, CSV or a data frame."""
+        pairs = zip(self.eigenvalues.tolist(), self.error_bounds.tolist(), strict=True)
+        return [{"axis": k, "eigenvalue": value, "error_bound": bound} for k, (value, bound) in enumerate(pairs, 1)]
 
     @cached_property
     def lag_sums(self) -> NDArray[np.float64]:

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.estimation.build import Geometry
 from posgeom.estimation.fold_products import depth_of_groups, fold_products
+from posgeom.frames import Framed, estimated
 from posgeom.inference.jackknife import Estimate
 from posgeom.inference.mean_distance import mean_of_products
+from posgeom.policies import LEVEL
 from posgeom.progress import ProgressHook, silent
 from posgeom.threads import thread_map
 
@@ -46,7 +49,7 @@ class DepthPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class DepthCurve:
+class DepthCurve(Framed):
     """Mean squared distance against depth.
 
     Attributes
@@ -60,6 +63,14 @@ class DepthCurve:
     def __repr__(self) -> str:
         shown = ", ".join(f"{p.depth:,}: {p.mean_squared.value:.4g}" for p in self.points)
         return f"<DepthCurve {shown}>"
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One plain dictionary per depth, for JSON, CSV or a data frame."""
+        return [
+            {"depth": point.depth, "self_affinity": point.self_affinity}
+            | estimated({"mean_squared": point.mean_squared}, LEVEL)
+            for point in self.points
+        ]
 
     @property
     def last_step(self) -> float | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from posgeom.errors import EncodingError, GeometryError
 from posgeom.estimation.crossval import squared_distances
 from posgeom.estimation.distance_matrix import clipped_roots, upper_pairs
 from posgeom.estimation.leading_axes import LeadingAxes
+from posgeom.frames import Framed
 from posgeom.inference.jackknife import Estimate, jackknife
 from posgeom.inference.large_alignment import MAX_EXACT
 from posgeom.progress import ProgressHook, silent
@@ -33,7 +35,7 @@ Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class SampledScores:
+class SampledScores(Framed):
     """Scores of one encoding against leading axes' geometry: against all of its distances, not those along the axes.
 
     Attributes
@@ -54,6 +56,14 @@ class SampledScores:
     n_pairs: int
     n_triples: int
     is_exact: bool
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One plain dictionary per score, for JSON, CSV or a data frame."""
+        how = {"n_pairs": self.n_pairs, "n_triples": self.n_triples, "is_exact": self.is_exact}
+        return [
+            {"name": self.name, "score": score, "value": one.value, "standard_error": one.standard_error} | how
+            for score, one in self.scores.items()
+        ]
 
 
 def sampled_scores(

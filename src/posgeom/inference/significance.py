@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,8 +20,9 @@ from numpy.typing import NDArray
 from posgeom.estimation.build import Geometry
 from posgeom.estimation.crossval import balanced_splits
 from posgeom.estimation.fold_products import FoldProducts
+from posgeom.frames import Framed, estimated
 from posgeom.inference.jackknife import Estimate, jackknife
-from posgeom.policies import ALPHA, FEWEST_TO_TEST, HELD_OUT_SPLITS, MAX_SIGN_PATTERNS
+from posgeom.policies import ALPHA, FEWEST_TO_TEST, HELD_OUT_SPLITS, LEVEL, MAX_SIGN_PATTERNS
 from posgeom.progress import ProgressHook, silent
 from posgeom.seeds import make_rng
 from posgeom.threads import thread_map
@@ -59,7 +61,7 @@ class Axis:
 
 
 @dataclass(frozen=True, eq=False)
-class Significance:
+class Significance(Framed):
     """The axes of a geometry against patterns of signs.
 
     Attributes
@@ -85,6 +87,14 @@ class Significance:
 
     def __repr__(self) -> str:
         return f"<Significance: {self.rank} axes at level {self.alpha}, {self.n_patterns} patterns of signs>"
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One plain dictionary per axis, for JSON, CSV or a data frame."""
+        return [
+            {"axis": number, "eigenvalue": axis.eigenvalue, "p_value": axis.p_value}
+            | estimated({"corrected": axis.corrected}, LEVEL)
+            for number, axis in enumerate(self.axes, 1)
+        ]
 
     @property
     def smallest_p(self) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy  # its parts when they are used: they take long to load
@@ -18,9 +19,10 @@ from posgeom.counts.position_counts import PositionCounts
 from posgeom.errors import GeometryError
 from posgeom.estimation.build import Geometry
 from posgeom.estimation.fold_products import FoldProducts
+from posgeom.frames import Framed, estimated
 from posgeom.inference.jackknife import Estimate
 from posgeom.inference.significance import significance
-from posgeom.policies import ALPHA
+from posgeom.policies import ALPHA, LEVEL
 from posgeom.progress import ProgressHook, silent
 
 _FEWEST_FOLDS = 3
@@ -59,7 +61,7 @@ class TokenEffect:
 
 
 @dataclass(frozen=True, eq=False)
-class TokenEffects:
+class TokenEffects(Framed):
     """The tokens that set one position, or the ends of one axis, apart.
 
     Attributes
@@ -88,6 +90,15 @@ class TokenEffects:
         return (
             f"<TokenEffects: {self.kind} {self.number}, {len(self.effects)} of {self.n_tested} tokens told from noise>"
         )
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One plain dictionary per token, for JSON, CSV or a data frame."""
+        return [
+            {"kind": self.kind, "number": self.number, "token": effect.token}
+            | estimated({"deviation": effect.deviation}, LEVEL)
+            | {name: getattr(effect, name) for name in ("share", "frequency", "elsewhere", "p_value")}
+            for effect in self.effects
+        ]
 
 
 def token_effects(

@@ -21,6 +21,7 @@ from posgeom.encodings.warp_fits import MONOTONE, NAMES, best_warp, check_family
 from posgeom.encodings.warps import Warp
 from posgeom.errors import EncodingError, GeometryError, check_type
 from posgeom.estimation.build import Geometry
+from posgeom.frames import Framed, estimated
 from posgeom.inference.alignment import why_undefined
 from posgeom.inference.jackknife import Estimate, Interval, Replicates, jackknife
 from posgeom.inference.scoring import replicates_of
@@ -63,7 +64,7 @@ class FittedWarp:
 
 
 @dataclass(frozen=True, eq=False)
-class WarpFit(Warp):
+class WarpFit(Framed, Warp):
     """The warps of a corpus; as a warp itself it is the best of them, fitted anew wherever it is scored.
 
     Attributes
@@ -122,6 +123,17 @@ class WarpFit(Warp):
         raise EncodingError(
             f"no family {family!r} was fitted: expected one of {', '.join(f.name for f in self.families)}"
         )
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One plain dictionary per family, the best first, for JSON, CSV or a data frame."""
+        rows = []
+        for one in self.families:
+            row: dict[str, Any] = {"name": one.name, "parameter": one.parameter, "at_limit": one.at_limit}
+            row |= estimated({"alignment": one.alignment}, self.level)
+            if (bounds := one.parameter_interval) is not None:
+                row["intervals"]["parameter"] = {"low": bounds.low, "high": bounds.high}
+            rows.append(row)
+        return rows
 
     def apply(self, t: ArrayLike) -> NDArray[np.float64]:
         """f(t) of the best family, as `at` gives it by position."""

@@ -1,11 +1,12 @@
 """The items by name, and all that were asked for, redone."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any
 
 from posgeom.errors import PosgeomError
+from posgeom.frames import Framed
 from posgeom.messages import shown
 from posgeom.paper.along_training import FIG5
 from posgeom.paper.inputs import Inputs
@@ -38,11 +39,15 @@ def needs_of(names: Sequence[str]) -> set[str]:
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class Reproduction(Framed):
     """Items of the paper, redone from these inputs."""
 
     items: tuple[ItemResult, ...]
     inputs: Inputs
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One plain dictionary per number of the paper's convention, for CSV or a data frame."""
+        return [{"item": item.name} | asdict(row) for item in self.items for row in item.rows]
 
     def to_dict(self) -> dict[str, Any]:
         """The content of ``reproduce.json``."""

@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from posgeom.errors import PosgeomError
+from posgeom.frames import Framed
 from posgeom.paper.inputs import Corpus
 from posgeom.theory import geometry_claims as geometry
 from posgeom.theory import kernel_claims as kernels
@@ -99,7 +100,7 @@ class LedgerRow:
 
 
 @dataclass(frozen=True)
-class Ledger:
+class Ledger(Framed):
     """Claims with their verdicts."""
 
     rows: tuple[LedgerRow, ...]
@@ -123,19 +124,27 @@ class Ledger:
             },
             "model": None if inputs.model is None else inputs.model.checkpoint.name,
             "runs": len(self.evidence.runs),
-            "claims": [
-                {
-                    "number": row.claim.number,
-                    "section": row.claim.section,
-                    "claim": row.claim.text,
-                    "verdict": str(row.finding.verdict),
-                    "because": row.finding.because,
-                    "numbers": plain(row.finding.numbers),
-                    "command": row.command,
-                }
-                for row in self.rows
-            ],
+            "claims": self.to_dicts(),
         }
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One plain dictionary per claim."""
+        return [
+            {
+                "number": row.claim.number,
+                "section": row.claim.section,
+                "claim": row.claim.text,
+                "verdict": str(row.finding.verdict),
+                "because": row.finding.because,
+                "numbers": plain(row.finding.numbers),
+                "command": row.command,
+            }
+            for row in self.rows
+        ]
+
+    def _flat(self) -> list[dict[str, Any]]:
+        """Without the numbers, of which every claim has others."""
+        return [{name: value for name, value in row.items() if name != "numbers"} for row in self.to_dicts()]
 
 
 def chosen_claims(numbers: Sequence[int]) -> list[Claim]:
@@ -147,25 +156,7 @@ def chosen_claims(numbers: Sequence[int]) -> list[Claim]:
 
 
 def ledger(evidence: Evidence, numbers: Sequence[int] = ()) -> Ledger:
-    """Check claims of the paper, each by a run.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        Corpora, models and runs that were given.
-    numbers : sequence of int
-        Claims by number; by default all.
-
-    Returns
-    -------
-    Ledger
-        A claim that lacks something, or cannot be checked on what was given, is not run, and says why.
-
-    Raises
-    ------
-    PosgeomError
-        When there is no claim of a number.
-    """
+    """Check claims of the paper by number, or all; one that cannot be checked on what was given is not run."""
     claims, inputs, progress = chosen_claims(numbers), evidence.inputs, evidence.inputs.progress
     options = {"--model MODEL": inputs.model, "--scratch MODEL": inputs.scratch, "--run DIR": evidence.runs or None}
     given = frozenset(name for name, value in options.items() if value is not None)

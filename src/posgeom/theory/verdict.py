@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from posgeom.frames import Framed, estimated
 from posgeom.inference.jackknife import Estimate
 from posgeom.policies import LEVEL
 
@@ -48,7 +49,7 @@ Cell = str | int | float | Estimate | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Check:
+class Check(Framed):
     """What a check comes to; each check adds its numbers. `because` is one plain sentence with those that decided."""
 
     headers: ClassVar[tuple[str, ...]] = ("quantity", "value")
@@ -60,6 +61,16 @@ class Check:
         """What the terminal shows, under `headers`: by default every number by its name."""
         own = ((f.name.replace("_", " "), getattr(self, f.name)) for f in fields(self))
         return [(name, value) for name, value in own if isinstance(value, int | float | Estimate)]
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One plain dictionary per row of `rows`, by `headers`, with the verdict, for CSV or a data frame."""
+        return [self._row(cells) for cells in self.rows()]
+
+    def _row(self, cells: Sequence[Cell]) -> dict[str, Any]:
+        named = dict(zip(self.headers, cells, strict=True))
+        estimates = {name: value for name, value in named.items() if isinstance(value, Estimate)}
+        shown: dict[str, Any] = plain(named)
+        return {"verdict": str(self.verdict)} | shown | estimated(estimates, LEVEL)
 
     def to_dict(self) -> dict[str, Any]:
         """One plain object, for JSON; what is undefined is None."""

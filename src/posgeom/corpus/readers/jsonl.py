@@ -19,6 +19,7 @@ from posgeom.options import ReadOptions
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JOIN = """, or join its strings, as with jq -c '.NAME |= join(" ")' FILE"""
+_SHOWN_KINDS = 6
 _LONGEST_TOKEN = 16  # an escaped pair of surrogates has 12 characters
 _JSON_TYPES = {
     dict: "an object",
@@ -69,7 +70,9 @@ def _decide(first: Record, source: Source, options: ReadOptions) -> Layout:
         return Layout(None)
     # A null may stand for a text: taking it for something else would choose another column in silence.
     text_columns = [name for name, value in first.items() if value is None or isinstance(value, str)]
-    return Layout(choose_column(list(first), text_columns, options, source))
+    kinds = [f"{shown(name, 60)} holds {_kind(value)}" for name, value in islice(first.items(), _SHOWN_KINDS)]
+    hint = "" if text_columns else f" ({', '.join(kinds)})"
+    return Layout(choose_column(list(first), text_columns, options, source, hint))
 
 
 def _is_array(stream: Stream) -> bool:
@@ -216,7 +219,7 @@ def _field(record: dict[str, object], column: str, stream: Stream, number: int) 
     except KeyError:
         raise CorpusError(
             f"{located(stream.source.name, number)}: no column {shown(column, 60)}:"
-            f" the columns here are {shown_list(list(record))};"
+            f" {f'the columns here are {shown_list(list(record))}' if record else 'the object is empty'};"
             " expected it on every line, null where there is none"
         ) from None
 

@@ -15,7 +15,8 @@ def notebook_chart(figure: Figure) -> Any:
     """The chart of a figure, whose output in a notebook holds a picture beside the interactive form."""
     chart: Any = themed(figure)
     # The chart stays the Altair chart that it is: what is made of it by its methods is shown like this too.
-    object.__setattr__(chart, "__class__", _pictured(type(chart), figure.look.dpi))
+    kind: Any = type(chart)
+    object.__setattr__(chart, "__class__", _pictured(kind, figure.look.dpi))
     return chart
 
 
