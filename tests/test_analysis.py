@@ -17,6 +17,7 @@ def names(**settings: object) -> list[str]:
     return [row.name for row in pg.analyze(COUNTS, **({"n_dims": 16} | settings)).scorecard.rows]  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_default_encodings_and_ranks() -> None:
     assert names() == [*pg.DEFAULT_ENCODINGS, "mds:rank=1", "mds:rank=2", "mds:rank=3", "mds:rank=8"]
     assert names(ranks=[4])[-1] == "mds:rank=4"
@@ -111,6 +112,7 @@ def test_notes_say_what_this_corpus_calls_for() -> None:
     assert not any(escape(note) in html for note in methods)
 
 
+@pytest.mark.slow
 def test_results_repeat_with_a_seed() -> None:
     a, b, c = (pg.analyze(COUNTS, n_dims=4, seed=s).scorecard for s in (3, 3, 4))
     assert a == b

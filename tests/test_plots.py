@@ -23,6 +23,7 @@ def analysis() -> pg.Analysis:
     return pg.analyze(synthetic().counts, n_dims=8, ranks=[2])
 
 
+@pytest.mark.slow
 def test_a_stored_run_gives_the_charts_of_the_analysis(analysis: pg.Analysis, tmp_path: Path) -> None:
     save(analysis, tmp_path)
     stored = read_run(tmp_path)
@@ -90,6 +91,7 @@ def pixels(png: bytes) -> list[int]:
     return [int.from_bytes(png[at : at + 4], "big") for at in (16, 20)]
 
 
+@pytest.mark.slow
 def test_size_type_and_resolution(analysis: pg.Analysis, tmp_path: Path) -> None:
     for kind, path in (("scorecard", []), ("matrix", ["hconcat", 1]), ("density", ["spec"])):
         spec: Any = pg.plots.by_kind()[kind](analysis, width=210, height=90, font_size=7).to_dict()
@@ -113,6 +115,7 @@ def test_size_type_and_resolution(analysis: pg.Analysis, tmp_path: Path) -> None
         draw(pg.plots.figure(analysis, "lag", width=5000, height=5000, dpi=1200), tmp_path / "large.png")
 
 
+@pytest.mark.slow
 def test_some_encodings(analysis: pg.Analysis) -> None:
     names = ["sinusoidal", "mds"]
     assert {row["encoding"] for row in pg.plots.figure(analysis, "scorecard", encodings=names).table} == set(names)

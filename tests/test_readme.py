@@ -77,6 +77,7 @@ def test_the_other_commands_run_from_top_to_bottom(workplace: Path) -> None:
             assert json.loads(done.stdout)["n_positions"] == 60
 
 
+@pytest.mark.slow
 def test_python(workplace: Path) -> None:
     _, code = blocks("python")
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=workplace, capture_output=True, text=True)

@@ -129,6 +129,7 @@ def test_the_commands_parse() -> None:
             pg.build_encoding(spec, n_positions=64, n_dims=64)
 
 
+@pytest.mark.slow
 def test_the_python_code_runs() -> None:
     code = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
     rng = np.random.default_rng(0)

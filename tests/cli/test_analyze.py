@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from tests.cli.helpers import Run
 
@@ -20,6 +21,7 @@ def test_table(run: Run, corpus: Path) -> None:
         assert part in " ".join(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_json_is_the_stored_document_and_nothing_else(run: Run, corpus: Path, tmp_path: Path) -> None:
     done = run("analyze", corpus, "-n", 12, "-d", 16, "--json", "--out", "run")
     assert (done.returncode, done.stderr) == (0, "")
@@ -88,6 +90,7 @@ def test_a_context_longer_than_any_document_is_no_error(run: Run, corpus: Path) 
     assert document["positions_empty"] == list(range(10, 1000))
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_workers_or_order(run: Run, corpus: Path, tmp_path: Path) -> None:
     lines = corpus.read_text().splitlines()
     (tmp_path / "shuffled.txt").write_text("\n".join(sorted(lines)))
@@ -107,6 +110,7 @@ def test_tsv_without_header(run: Run, data_dir: Path) -> None:
     assert document["corpus"]["columns"] == ["4"]
 
 
+@pytest.mark.slow
 def test_file_names_that_are_not_unicode(run: Run, corpus: Path, tmp_path: Path) -> None:
     np.save(tmp_path / "\udcff.npy", np.random.default_rng(0).normal(size=(12, 3)))
     assert run("count", corpus, "-n", 12, "-o", "\udcff.parquet").returncode == 0
@@ -115,6 +119,7 @@ def test_file_names_that_are_not_unicode(run: Run, corpus: Path, tmp_path: Path)
     assert (tmp_path / "\udcff" / "scores.json").exists()
 
 
+@pytest.mark.slow
 def test_nothing_is_printed_as_a_control_code(run: Run, corpus: Path, tmp_path: Path) -> None:
     np.save(tmp_path / "x\x1b[31m\n.npy", np.random.default_rng(0).normal(size=(12, 3)))
     done = run("analyze", corpus, "-n", 12, "--encoding", "x\x1b[31m\n.npy", "--only", "--out", "o\x1b[31m")

@@ -102,6 +102,7 @@ def test_output_that_cannot_be_written(run: Run, corpus: Path, tmp_path: Path) -
     refused(run("count", corpus, "-o", "."), "it is a directory")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [100, 2000, 5000])
 def test_a_disk_that_fills_up_part_way(run_process: Run, corpus: Path, tmp_path: Path, limit: int) -> None:
     def small_files() -> None:

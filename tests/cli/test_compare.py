@@ -145,6 +145,7 @@ def test_damaged_replicates(runs: Path, tmp_path: Path, name: str, change: Any, 
         read_scored(tmp_path, run, "pearson")
 
 
+@pytest.mark.slow
 def test_halves_that_were_split_otherwise_are_compared_in_either_order(runs: Path, tmp_path: Path) -> None:
     """The seed decides the halves that mds is fitted to; without a fold, either run has lost the same documents."""
     pg.save(pg.analyze(synthetic().counts, n_dims=16, ranks=[2], seed=1), tmp_path / "seed")

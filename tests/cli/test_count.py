@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from safetensors import safe_open
 
 from posgeom.counts.storage import read_counts
@@ -31,6 +32,7 @@ def test_count_merge_and_analyze_counts(run: Run, corpus: Path, tmp_path: Path) 
     assert not (tmp_path / "c.parquet").exists()
 
 
+@pytest.mark.slow
 def test_long_documents_bins_and_leaks(run: Run, corpus: Path, tmp_path: Path) -> None:
     done = run("count", corpus, "-n", 10, "--full-length", "-o", "long.parquet")
     assert "300 documents (0 empty, 0 of less than 10 positions left out)" in done.stdout, done.stderr

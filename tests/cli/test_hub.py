@@ -59,6 +59,7 @@ def environment(hub: Server, tmp_path: Path) -> dict[str, str]:
     return kept | {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home"), "HF_TOKEN": "hf_hunter2"}
 
 
+@pytest.mark.slow
 def test_dataset_on_the_hub(run_process: Run, environment: dict[str, str]) -> None:
     files = "hf://datasets/owner/name"
     names = ["hf:owner/name", "hf:owner/name:default:test", files, f"{files}/data/*.jsonl", f"{files}/data/test.jsonl"]
@@ -68,6 +69,7 @@ def test_dataset_on_the_hub(run_process: Run, environment: dict[str, str]) -> No
     assert ": 6 documents (0 empty)" in done.stdout  # two, one, and the three of the files, each read once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -83,6 +85,7 @@ def test_what_the_hub_lacks(run_process: Run, environment: dict[str, str], name:
     assert "hunter2" not in done.stderr
 
 
+@pytest.mark.slow
 def test_dataset_in_the_cache(run_process: Run, environment: dict[str, str]) -> None:
     code = "import datasets; datasets.load_dataset('owner/name')"
     subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
@@ -92,6 +95,7 @@ def test_dataset_in_the_cache(run_process: Run, environment: dict[str, str]) -> 
     assert ": 2 documents (0 empty)" in done.stdout
 
 
+@pytest.mark.slow
 def test_hub_that_is_not_there(run_process: Run, environment: dict[str, str]) -> None:
     environment["HF_ENDPOINT"] = "http://127.0.0.1:9"
     refused(

@@ -45,6 +45,7 @@ def test_help_and_version(run: Run) -> None:
     assert "analyze" in bare.stdout
 
 
+@pytest.mark.slow
 def test_standard_output_that_is_full(corpus: Path) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
@@ -55,6 +56,7 @@ def test_standard_output_that_is_full(corpus: Path) -> None:
     assert "cannot write standard output: No space left on device" in done.stderr
 
 
+@pytest.mark.slow
 def test_closed_streams(corpus: Path) -> None:
     entry = f"{sys.executable} -c 'from posgeom.cli.main import main; main()'"
     for line, code, out in (
@@ -66,6 +68,7 @@ def test_closed_streams(corpus: Path) -> None:
         assert (done.returncode, done.stdout, done.stderr) == (code, out, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", ["head -c 10", "true"])
 def test_a_reader_that_leaves(corpus: Path, reader: str) -> None:
     command = f"{sys.executable} -c 'from posgeom.cli.main import main; main()' analyze {corpus} --json | {reader}"
@@ -100,6 +103,7 @@ def test_interruption_leaves_no_file(tmp_path: Path, which: signal.Signals, wait
     assert visible(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 def test_an_8_bit_standard_output(run_process: Run, corpus: Path, tmp_path: Path, encoding: str) -> None:
     odd = tmp_path / "\u4e2d\u6587 [red]\x1b[2J.txt"

@@ -50,6 +50,7 @@ def test_analyze_keeps_the_name(run: Run, stored: list[tuple[str, Path]]) -> Non
     assert json.loads(done.stdout)["corpus"]["sources"] == [stored[0][0]]
 
 
+@pytest.mark.slow
 def test_dataset(run_process: Run, corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     lines = corpus.read_text().splitlines()
@@ -74,6 +75,7 @@ def test_dataset(run_process: Run, corpus: Path, tmp_path: Path) -> None:
         ("hf:owner/name:config:split", "offline, and not in the cache"),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_failure_is_one_line(
     run_process: Run, s3: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, expected: str
 ) -> None:
@@ -86,6 +88,7 @@ def test_failure_is_one_line(
     assert [n for n in visible(tmp_path) if not n.startswith("cache")] == before
 
 
+@pytest.mark.slow
 def test_nobody_listens(run_process: Run, s3: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     refused(

@@ -22,6 +22,7 @@ def stored(run: Run, corpus: Path) -> str:
     return "stored"
 
 
+@pytest.mark.slow
 def test_one_command_gives_numbers_page_and_figures(run: Run, corpus: Path, tmp_path: Path) -> None:
     done = run("analyze", corpus, *SMALL, "--out", "out", "--verbose")
     assert done.returncode == 0, done.stderr
@@ -51,6 +52,7 @@ def test_without_a_report(run: Run, stored: str, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_runs_side_by_side(run: Run, stored: str, tmp_path: Path) -> None:
     done = run("report", stored, stored)
     assert (done.returncode, done.stderr) == (0, "")
@@ -93,6 +95,7 @@ def test_refusals(run: Run, stored: str, tmp_path: Path) -> None:
     assert "report.html" not in visible(tmp_path)
 
 
+@pytest.mark.slow
 def test_without_the_extra(run_process: Run, corpus: Path, stored: str, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         "import importlib.util as u\nfind = u.find_spec\n"

@@ -15,6 +15,7 @@ ROW_KEYS = ["quantity", "unit", "ours", "paper", "difference", "verdict"]
 DOCUMENT_KEYS = ["schema_version", "software", "paper", "seed", "n_seeds", "verdicts", "corpora", "models", "items"]
 
 
+@pytest.mark.slow
 def test_without_data(run: Run, tmp_path: Path) -> None:
     done = run("reproduce", "--seeds", 2, "--out", "paper")
     assert (done.returncode, done.stderr) == (0, "")

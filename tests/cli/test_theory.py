@@ -40,6 +40,7 @@ def test_a_check_of_counts(name: str, counts: Path, tmp_path: Path) -> None:
     assert document["because"] in " ".join(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_all_of_them_at_once(counts: Path, tmp_path: Path) -> None:
     document = json.loads(posgeom("theory", "all", "--counts", counts, "--json", cwd=tmp_path).stdout)
     assert document.keys() >= {*CHECKS, "ntk", "isometry"}

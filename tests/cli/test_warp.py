@@ -24,6 +24,7 @@ def corpus(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_corpus_and_its_counts_say_the_same(run: Run, corpus: Path, tmp_path: Path) -> None:
     given = ["-n", N, "--fold-by", "row"]
     done = run("warp", corpus, *given, "--json", "--out", "out", "-q")
@@ -72,6 +73,7 @@ def test_refusals(run: Run, corpus: Path) -> None:
     refused(run("analyze", corpus, "-n", N, "--encoding", "line:warp=log"), "warp is 'log', expected log:C")
 
 
+@pytest.mark.slow
 def test_positions_by_themselves(run: Run, corpus: Path, tmp_path: Path) -> None:
     given = ["-n", N, "--fold-by", "row", "--positions", "4-11", "--json", "-q"]
     done = run("analyze", corpus, *given, "--out", "run")
@@ -91,6 +93,7 @@ def test_positions_by_themselves(run: Run, corpus: Path, tmp_path: Path) -> None
     assert json.loads(fitted.stdout)["fit"]["positions"]["fitted"] == [[4, 11]]
 
 
+@pytest.mark.slow
 def test_charts(corpus: Path) -> None:
     counts = pg.count(corpus, n_positions=N, fold_by="row")
     fit = pg.fit_warp(pg.geometry(counts), ["log", "monotone"])
@@ -98,6 +101,7 @@ def test_charts(corpus: Path) -> None:
         assert chart.to_dict()["layer"]
 
 
+@pytest.mark.slow
 def test_a_run_is_looked_at_and_its_page_has_the_charts(run: Run, corpus: Path, tmp_path: Path) -> None:
     assert run("analyze", corpus, "-n", N, "--fold-by", "row", "--out", "run", "--no-report", "-q").returncode == 0
     families = ["--family", "log", "--family", "monotone"]
@@ -121,6 +125,7 @@ def test_a_run_is_looked_at_and_its_page_has_the_charts(run: Run, corpus: Path, 
     refused(run("report", "alone"), "warp.json", "level", "expected a number")
 
 
+@pytest.mark.slow
 def test_theory_and_export_look_at_some_positions(run: Run, corpus: Path, tmp_path: Path) -> None:
     given = [corpus, "-n", N, "--fold-by", "row"]
     assert run("count", *given, "-o", "c.parquet", "-q").returncode == 0

@@ -239,6 +239,7 @@ def test_batches_do_not_span_files(tmp_path: Path, batches: Batches) -> None:
     assert [batch.texts for batch in batches(tmp_path)] == [["a.txt"], ["b.txt"]]
 
 
+@pytest.mark.slow
 def test_progress_rises_to_the_total_over_files(tmp_path: Path) -> None:
     write(tmp_path / "a.txt", "word\n" * 500_000)
     (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"".join(b"%d\n" % i for i in range(500_000))))

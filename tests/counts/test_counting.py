@@ -85,6 +85,7 @@ def test_rows_decide_the_folds_whatever_the_batches_and_workers(tmp_path: Path) 
     assert found.checksum == whole.checksum
 
 
+@pytest.mark.slow
 def test_folds_of_short_documents_are_independent_by_row_and_not_by_text() -> None:
     """Documents of 2.5 of 40 words on average coincide by chance: those of one text then miss in the other folds."""
     for fold_by, expected in (("text", -0.36), ("row", 0.0)):
@@ -266,6 +267,7 @@ def test_a_checksum_sees_every_number() -> None:
     assert count_texts(texts[::-1] * 9, n_positions=4, n_folds=2).checksum == found[0]
 
 
+@pytest.mark.slow
 def test_long_contexts_and_large_vocabularies() -> None:
     n, vocab_size = 131_072, 262_144
     tokenizer = Tokenizer(models.WordLevel({f"w{i}": i for i in range(vocab_size)}, unk_token="w0"))

@@ -71,6 +71,7 @@ def test_options(spec: str) -> None:
     refused_or_built(spec)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.text(max_size=30))
 def test_any_text(spec: str) -> None:
@@ -104,6 +105,7 @@ CONFIGS = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(CONFIGS, st.sampled_from([None, "full_attention", "sliding_attention"]))
 def test_configs(config: dict[str, object], layer_type: str | None) -> None:

@@ -114,6 +114,7 @@ def test_posgeoms_own_names_stay_its_own(packages: Path) -> None:
     assert load_plugin("no-such-scheme") is None
 
 
+@pytest.mark.slow
 def test_the_command_line_sees_them(packages: Path, tmp_path: Path) -> None:
     code = "from posgeom.cli.main import main; main()"
 

@@ -83,6 +83,7 @@ def test_far_positions_gain_depth_and_equal_distributions_stay_at_zero() -> None
     )
 
 
+@pytest.mark.slow
 def test_tokens_that_cluster_in_documents_are_no_distance_between_bins() -> None:
     # Every document has a topic of its own kind, so that its tokens in a bin depend on each other; positions mean
     # nothing. Bins of 1 to 15 positions lie at 0 of each other, once they are rarefied to one depth.

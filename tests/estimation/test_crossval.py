@@ -99,6 +99,7 @@ def zipf_with_drift(n_positions: int, vocab_size: int, n_drifting: int, drift: f
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_documents", [2000, 8000, 25_000])
 def test_known_truth(n_documents: int) -> None:
     """Plug-in distances are many times the truth; cross-validated ones are it, up to their sampling error."""

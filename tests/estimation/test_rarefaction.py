@@ -12,6 +12,7 @@ def slow(count: int, total: int, depth: int) -> float:
     return float((hypergeom(total, count, depth).pmf(x) * np.sqrt(x / depth)).sum())
 
 
+@pytest.mark.slow
 def test_agrees_with_the_sum_over_the_whole_distribution() -> None:
     rng = np.random.default_rng(1)
     for _ in range(400):

@@ -45,6 +45,7 @@ def test_the_norm_agrees_with_a_loop() -> None:
     assert np.isnan(norm.squared([0, 1, 2]))
 
 
+@pytest.mark.slow
 def test_norm_and_alignment_are_free_of_noise() -> None:
     """Their means over corpora are what samples of that depth show, where the plug-in norm is far above it."""
     truth = drifting(by=0.15)

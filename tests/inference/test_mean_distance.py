@@ -26,6 +26,7 @@ def test_the_mean_and_its_error() -> None:
     assert mean_squared_distance(corpus(n_folds=3)).standard_error is None
 
 
+@pytest.mark.slow
 def test_it_covers_what_samples_of_the_depth_show() -> None:
     truth, held = drifting(by=0.2), 0
     roots = expected_roots(truth, 50)

@@ -70,6 +70,7 @@ def test_too_few_null_corpora_test_nothing() -> None:
     assert order_beyond_lengths(three, geometry(three, estimator="plugin")) is None
 
 
+@pytest.mark.slow
 def test_axes_that_are_noise_do_not_go_beyond_lengths() -> None:
     counts = count_texts(demo_texts()[:2000], "whitespace", n_positions=24, null_replicates=3)
     known = geometry(counts)

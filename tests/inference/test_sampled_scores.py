@@ -37,6 +37,7 @@ def test_of_few_positions_they_are_those_of_a_scorecard(options: dict[str, Any])
     assert (corpus.name, corpus.n_triples) == ("corpus", exact.triples)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"estimator": "plugin"}, {}])
 def test_drawn_scores_hold_the_exact_ones_as_often_as_they_say(
     options: dict[str, Any], monkeypatch: pytest.MonkeyPatch

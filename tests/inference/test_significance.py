@@ -94,6 +94,7 @@ def test_patterns_of_signs() -> None:
     np.testing.assert_array_equal(many, sign_patterns(16, 3))
 
 
+@pytest.mark.slow
 def test_eigenvalues_without_noise() -> None:
     """The corrected ones are nearer to the truth than the observed ones, which noise pushes up."""
     truth = drifting(by=0.2)

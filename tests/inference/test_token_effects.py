@@ -69,6 +69,7 @@ def test_parts_of_an_axis_add_up_to_its_eigenvalue() -> None:
     assert sum(effect.share for effect in axis.effects) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_without_structure_hardly_a_corpus_has_a_token_told_from_noise() -> None:
     found = []
     for seed in range(60):

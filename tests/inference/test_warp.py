@@ -74,6 +74,7 @@ def test_family_and_parameter_are_those_of_the_truth(truth: Warp) -> None:
     assert (of_one[0].alignment.value or 0) > 0.97
 
 
+@pytest.mark.slow
 def test_landmarks_are_no_line() -> None:
     fit = fit_warp(landmarks())
     assert fit.is_line is False

@@ -113,6 +113,7 @@ def test_several_runs_side_by_side(run: Run, tmp_path: Path) -> None:
     assert len(json.loads(parser.scripts[0])["charts"]) == 1 + 2 * 10
 
 
+@pytest.mark.slow
 def test_cautions_stand_first_and_the_other_notes_with_the_method(run: Run) -> None:
     scores = (run.scores or {}) | {"cautions": ["Beware of this."], "notes": ["Counted so.", "Beware of this."]}
     parser = Elements()

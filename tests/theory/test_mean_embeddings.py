@@ -90,6 +90,7 @@ def test_is_refused_on_a_stationary_corpus() -> None:
     assert "0 of 15" in result.because
 
 
+@pytest.mark.slow
 def test_level_and_power_over_many_corpora() -> None:
     """At most 5 % of stationary corpora have any pair told apart, whatever the depths; where half are equal, too."""
     mixed = stationary()
@@ -110,6 +111,7 @@ def test_level_and_power_over_many_corpora() -> None:
     assert power > 0.95 * n_corpora
 
 
+@pytest.mark.slow
 def test_unbiased_at_unequal_depths_without_rarefaction() -> None:
     """The mean over corpora is the truth: 0 between equal positions of depth 60 and 600, and not 0 else."""
     rows = stationary()

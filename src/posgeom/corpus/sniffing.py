@@ -4,8 +4,8 @@ import json
 import re
 from collections.abc import Iterator
 
-from posgeom.corpus.sources import FORMAT_BY_SUFFIX
-from posgeom.corpus.streams import HEAD_BYTES, Stream
+from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source
+from posgeom.corpus.streams import HEAD_BYTES, Stream, open_stream
 from posgeom.errors import CorpusError
 from posgeom.messages import shown
 from posgeom.options import Format
@@ -121,3 +121,11 @@ def _whole_lines(head: bytes) -> Iterator[bytes]:
     """The lines of a look ahead, without the last where that may be cut."""
     lines = head.split(b"\n")
     return (line.removesuffix(b"\r") for line in (lines if _is_whole(head) else lines[:-1]))
+
+
+def format_of(source: Source) -> str | None:
+    """What a source is read as, by its name, or by the first bytes of a regular file, which can be opened twice."""
+    if source.path is not None and source.path.is_file():
+        with open_stream(source) as stream:
+            return sniff_format(stream)
+    return FORMAT_BY_SUFFIX.get(source.suffix)

@@ -9,9 +9,8 @@ from typing import Any, Literal, Unpack, cast, get_args
 from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.in_memory import IN_MEMORY, Values, batched, is_held, names_of, refuse_file_names, values_of
 from posgeom.corpus.reading import read_sources
-from posgeom.corpus.sniffing import sniff_format
-from posgeom.corpus.sources import FORMAT_BY_SUFFIX, Source, resolve_sources, total_bytes
-from posgeom.corpus.streams import open_stream
+from posgeom.corpus.sniffing import format_of
+from posgeom.corpus.sources import Source, resolve_sources, total_bytes
 from posgeom.corpus.urls import public_name
 from posgeom.counts.context_length import LONGEST, choose_context_length
 from posgeom.counts.position_counts import PositionCounts
@@ -225,16 +224,8 @@ def named(counts: PositionCounts, sources: Sequence[str]) -> PositionCounts:
 
 def _default_tokenizer(sources: Sequence[Source], options: ReadOptions, first: DocumentBatch | None) -> str:
     known = {} if first is None else {first.source: first.format}
-    formats = {known.get(s.name, _format(s)) if options.format == "auto" else options.format for s in sources}
+    formats = {known.get(s.name, format_of(s)) if options.format == "auto" else options.format for s in sources}
     return "chars" if formats <= SEQUENCES else "whitespace"
-
-
-def _format(source: Source) -> str | None:
-    """What a source is read as, by its name, or by the first bytes of a regular file, which can be opened twice."""
-    if source.path is not None and source.path.is_file():
-        with open_stream(source) as stream:
-            return sniff_format(stream)
-    return FORMAT_BY_SUFFIX.get(source.suffix)
 
 
 @takes(TextOptions)

@@ -87,9 +87,7 @@ class TokenEffects(Framed):
     n_tested: int
 
     def __repr__(self) -> str:
-        return (
-            f"<TokenEffects: {self.kind} {self.number}, {len(self.effects)} of {self.n_tested} tokens told from noise>"
-        )
+        return f"<TokenEffects: {self.kind} {self.number}, {len(self.effects)} of {self.n_tested} tokens above noise>"
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One plain dictionary per token, for JSON, CSV or a data frame."""
