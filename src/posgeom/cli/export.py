@@ -42,13 +42,7 @@ def command(
     ],
     n_positions: Annotated[
         int | None,
-        typer.Option(
-            "-n",
-            "--n-positions",
-            metavar="N",
-            help=f"Positions. Default: {DEFAULT_N_POSITIONS}; those of the counts where there are any.",
-            show_default=False,
-        ),
+        o.n_positions_option(f"Positions. Default: {DEFAULT_N_POSITIONS}; those of the counts where there are any."),
     ] = None,
     n_dims: Annotated[
         int,

@@ -55,12 +55,8 @@ def command(
     tokenizer: o.TokenizerOption = None,
     n_positions: Annotated[
         int | None,
-        typer.Option(
-            "-n",
-            "--n-positions",
-            metavar="N",
-            help=f"Rows; those beyond the corpus are extrapolated. Default: {DEFAULT_N_POSITIONS}, or the counts' own.",
-            show_default=False,
+        o.n_positions_option(
+            f"Rows; those beyond the corpus are extrapolated. Default: {DEFAULT_N_POSITIONS}, or the counts' own."
         ),
     ] = None,
     n_dims: Annotated[int, typer.Option("-d", "--n-dims", metavar="DIMS", help="Width of the model.")] = DEFAULT_N_DIMS,

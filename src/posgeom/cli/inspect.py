@@ -49,13 +49,7 @@ def command(
     model: ModelArgument,
     n_positions: Annotated[
         int | None,
-        typer.Option(
-            "-n",
-            "--n-positions",
-            metavar="N",
-            help="Measure the first N positions. Default: all trained ones; 512 where there is no table.",
-            show_default=False,
-        ),
+        o.n_positions_option("Measure the first N positions. Default: all trained ones; 512 where there is no table."),
     ] = None,
     tensor: TensorOption = None,
     offset: OffsetOption = 0,

@@ -98,6 +98,11 @@ MetricOption = Annotated[
 ]
 
 
+def n_positions_option(text: str) -> Any:
+    """The option ``-n`` of a command that says by itself what it means there, and its default."""
+    return typer.Option("-n", "--n-positions", metavar="N", help=text, show_default=False)
+
+
 def takes(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of some groups, and call it with those that were given, as keyword arguments.
 

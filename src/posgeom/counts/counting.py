@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Literal, Unpack, cast, get_args
+from typing import Any, Literal, Unpack, cast, get_args
 
 from posgeom.corpus.documents import DocumentBatch
 from posgeom.corpus.reading import read_sources
@@ -78,12 +78,8 @@ def count(
     chosen = with_defaults(options, CountOptions)
     cluster = cast("ClusterOptions", with_defaults(options, ClusterOptions))
     _check_engine(cluster)
-    read: ReadOptions = chosen["options"] or ReadOptions()
-    read = replace(
-        read,
-        column=read.column if chosen["column"] is None else str(chosen["column"]),
-        fold_by=read.fold_by if chosen["fold_by"] is None else str(chosen["fold_by"]),
-    )
+    given: dict[str, Any] = {name: str(chosen[name]) for name in ("column", "fold_by") if chosen[name] is not None}
+    read: ReadOptions = replace(chosen["options"] or ReadOptions(), **given)
     specs = _names(corpus)
     sources = resolve_sources(specs, read)
     total = total_bytes(sources)

@@ -160,7 +160,6 @@ def read_rope_layers(config: Mapping[str, Any] | str | Path) -> tuple[LayerPosit
         )
     family = GENERIC if kind is None else FAMILIES[kind]
     _check_config(values, family)
-    rules = layer_rules(values, family)
     return tuple(
         LayerPositions(
             rule.layer_type,
@@ -168,7 +167,7 @@ def read_rope_layers(config: Mapping[str, Any] | str | Path) -> tuple[LayerPosit
             rule.layers,
             _temperature(values, family, rule) if rule.block is None else None,
         )
-        for rule in rules
+        for rule in layer_rules(values, family)
     )
 
 
@@ -229,18 +228,18 @@ def _settings(values: Mapping[str, Any], family: RotaryFamily, rule: LayerRule) 
         )
     if not 0 < share <= 1:
         raise EncodingError(f"config rotates a share {share:g} of its channels: expected above 0 and at most 1")
-    scaling = scaling_of(kind, block, values)
-    rotated = int(n_dims * share) if kind != "proportional" else n_dims
+    rotated = n_dims if kind == "proportional" else int(n_dims * share)
+    mrope = _sections(block, family, rotated // 2)
     return RopeSettings(
         n_dims=n_dims,
         base=number(block["rope_theta"], "rope_theta"),
         partial=1.0 if kind == "proportional" else share,
-        scaling=scaling,
+        scaling=scaling_of(kind, block, values),
         layer_type=rule.layer_type,
         pairing=family.pairing,
         temperature=_temperature(values, family, rule),
-        mrope=_sections(block, family, rotated // 2),
-        mrope_order=family.mrope if _sections(block, family, rotated // 2) else None,
+        mrope=mrope,
+        mrope_order=family.mrope if mrope else None,
     )
 
 
