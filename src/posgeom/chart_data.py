@@ -30,7 +30,7 @@ PLUGIN, CROSSVAL = "plug-in", "cross-validated"
 
 
 def chart_data(analysis: Analysis, *, progress: ProgressHook = silent) -> dict[str, Any]:
-    """All that charts of an analysis need and its other files lack: ``charts.json``, small at any n, None if undefined."""
+    """All that charts of an analysis need and its other files lack: ``charts.json``, small whatever n is."""
     geometry = analysis.geometry
     squared = {PLUGIN: geometry.plugin.squared}
     if geometry.crossval is not None:
