@@ -23,7 +23,7 @@ def thread_map(
     stage: str = "",
     progress: ProgressHook = silent,
 ) -> list[Result]:
-    """Apply a function to items, whose order results keep, by a thread a core; by fewer where calls need much memory."""
+    """Apply a function to items, whose order results keep: a thread a core, fewer where calls need much memory."""
     todo, results = list(items), []
     threads = max(1, min(os.cpu_count() or 1, _WORKING_BYTES // max(memory, 1)))
     # Linear algebra with threads of its own inside each of these would have more threads than cores wait in turns.

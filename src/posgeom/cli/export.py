@@ -56,7 +56,6 @@ def command(
             "--what",
             help="Vectors by position; cosines and sines; biases by head and lag; or by head, query and key. Default: "
             "angles if rotary, bias if relative, else table.",
-            show_default=False,
         ),
     ] = None,
     dtype: Annotated[

@@ -17,13 +17,7 @@ from posgeom.encodings.tensors import tensors_of
 from posgeom.errors import CountsError, EncodingError
 from posgeom.fitting import fit_encoding
 from posgeom.messages import shown, shown_list
-from posgeom.options import (
-    DEFAULT_N_DIMS,
-    DEFAULT_N_POSITIONS,
-    CountOptions,
-    GeometryOptions,
-    ReadOptions,
-)
+from posgeom.options import DEFAULT_N_DIMS, DEFAULT_N_POSITIONS, CountOptions, GeometryOptions, ReadOptions
 from posgeom.policies import LEVEL
 from posgeom.report.files import staged_file
 from posgeom.report.tensors import check_target, write_tensors

@@ -34,10 +34,7 @@ ModelArgument = Annotated[
 TensorOption = Annotated[
     str | None,
     typer.Option(
-        "--tensor",
-        metavar="NAME",
-        help="Position table by its stored name, of a model whose family is not known.",
-        show_default=False,
+        "--tensor", metavar="NAME", help="Position table by its stored name, of a model whose family is not known."
     ),
 ]
 OffsetOption = Annotated[

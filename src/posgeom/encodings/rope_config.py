@@ -228,8 +228,7 @@ def _settings(values: Mapping[str, Any], family: RotaryFamily, rule: LayerRule) 
         )
     if not 0 < share <= 1:
         raise EncodingError(f"config rotates a share {share:g} of its channels: expected above 0 and at most 1")
-    rotated = n_dims if kind == "proportional" else int(n_dims * share)
-    mrope = _sections(block, family, rotated // 2)
+    mrope = _sections(block, family, (n_dims if kind == "proportional" else int(n_dims * share)) // 2)
     return RopeSettings(
         n_dims=n_dims,
         base=number(block["rope_theta"], "rope_theta"),
@@ -245,7 +244,7 @@ def _settings(values: Mapping[str, Any], family: RotaryFamily, rule: LayerRule) 
 
 def _share(values: Mapping[str, Any], family: RotaryFamily, block: Mapping[str, Any], n_dims: int) -> float:
     outside = family.share_keys if family.partial is not None else ()
-    value = first(block.get("partial_rotary_factor"), *(values.get(key) for key in outside))
+    value = first(block.get("partial_rotary_factor"), *map(values.get, outside))
     if value is None and "rotary_dim" in family.keys:
         channels = values.get("rotary_dim", family.rotated)
         value = None if channels is None else whole(channels, "rotary_dim") / n_dims
@@ -259,8 +258,8 @@ def _head_dim(values: Mapping[str, Any], family: RotaryFamily, layer_type: str |
     given = [(key, values[key]) for key in family.width_keys if values.get(key) is not None]
     width = whole(given[0][1], given[0][0]) if given else family.head_dim
     if width is None:
-        hidden = first(*(values.get(key) for key in ("hidden_size", "n_embd")))
-        heads = first(*(values.get(key) for key in ("num_attention_heads", "n_head")))
+        hidden = first(*map(values.get, ("hidden_size", "n_embd")))
+        heads = first(*map(values.get, ("num_attention_heads", "n_head")))
         if hidden is None or heads is None:
             raise EncodingError(
                 "config has neither head_dim nor hidden_size and num_attention_heads: no width of a head"
