@@ -49,12 +49,13 @@ from posgeom.estimation.metrics import METRICS, distribution_distances
 from posgeom.fitting import fit_encoding
 from posgeom.inference.comparison import Difference
 from posgeom.inference.depth_curve import DepthCurve, DepthPoint, depth_curve
+from posgeom.inference.encoding_scores import EncodingScores
 from posgeom.inference.jackknife import Estimate, Interval, jackknife
 from posgeom.inference.left_out import LeftOut, leave_out_first
 from posgeom.inference.mean_distance import mean_squared_distance, noise_share
 from posgeom.inference.null_corpora import OrderBeyondLengths, order_beyond_lengths
 from posgeom.inference.sampled_scores import SampledScores, sampled_scores
-from posgeom.inference.scorecard import EncodingScores, Scorecard, score, scorecard
+from posgeom.inference.scorecard import Scorecard, score, scorecard
 from posgeom.inference.scoring import alignment, stress
 from posgeom.inference.significance import Axis, Significance, significance
 from posgeom.inference.token_effects import TokenEffect, TokenEffects, token_effects

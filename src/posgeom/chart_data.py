@@ -30,19 +30,7 @@ PLUGIN, CROSSVAL = "plug-in", "cross-validated"
 
 
 def chart_data(analysis: Analysis, *, progress: ProgressHook = silent) -> dict[str, Any]:
-    """Everything that charts of an analysis need and that its other files do not hold: ``charts.json``.
-
-    Parameters
-    ----------
-    analysis : Analysis
-    progress : callable
-        Called as ``progress("chart data", encodings_done, n_encodings)``.
-
-    Returns
-    -------
-    dict
-        JSON-serialisable, a few hundred kilobytes whatever n is; None is undefined. See docs/report.md.
-    """
+    """All that charts of an analysis need and its other files lack: ``charts.json``, small whatever n is."""
     geometry = analysis.geometry
     squared = {PLUGIN: geometry.plugin.squared}
     if geometry.crossval is not None:
@@ -81,22 +69,7 @@ def geometry_chart_data(
     squared: dict[str, NDArray[np.float64]],
     coordinates: NDArray[np.float64],
 ) -> dict[str, Any]:
-    """The part of `chart_data` that a geometry alone gives.
-
-    Parameters
-    ----------
-    positions : ndarray of int, shape (m,)
-    depth : ndarray of int, shape (m,)
-        Sequences at each.
-    squared : dict of str to ndarray of float, shape (m, m)
-        Squared distances by the name of their estimate; negative estimates count as distance 0.
-    coordinates : ndarray of float, shape (m, n_axes)
-        Of classical MDS.
-
-    Returns
-    -------
-    dict
-    """
+    """The part of `chart_data` that a geometry alone gives."""
     edges = block_edges(positions.size, MAX_CELLS if positions.size <= MAX_CELLS else N_BLOCKS)
     axes = np.zeros((positions.size, MAP_AXES))
     axes[:, : coordinates.shape[1]] = coordinates[:, :MAP_AXES]

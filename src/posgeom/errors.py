@@ -42,21 +42,6 @@ class RunError(PosgeomError):
 
 
 def check_type(value: object, kinds: type | tuple[type, ...], expected: str, error: type[PosgeomError]) -> None:
-    """Refuse an argument of another kind, such as a table or a dictionary where something else is expected.
-
-    Parameters
-    ----------
-    value : object
-    kinds : type or tuple of type
-    expected : str
-        What is expected, and how to get it.
-    error : type
-        Class of the error.
-
-    Raises
-    ------
-    PosgeomError
-        Of class `error`.
-    """
+    """Refuse an argument of another kind; `expected` says what it should be, and how to get it."""
     if not isinstance(value, kinds):
         raise error(f"got {type(value).__name__}: expected {expected}")

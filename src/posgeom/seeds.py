@@ -6,21 +6,7 @@ from posgeom.errors import PosgeomError
 
 
 def make_rng(seed: int) -> np.random.Generator:
-    """A generator for a seed.
-
-    Parameters
-    ----------
-    seed : int
-
-    Returns
-    -------
-    numpy.random.Generator
-
-    Raises
-    ------
-    PosgeomError
-        When the seed is negative.
-    """
+    """A generator for a seed, which must not be negative."""
     if seed < 0:
         raise PosgeomError(f"seed {seed}: expected 0 or more")
     return np.random.default_rng(seed)

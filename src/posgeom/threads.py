@@ -23,25 +23,7 @@ def thread_map(
     stage: str = "",
     progress: ProgressHook = silent,
 ) -> list[Result]:
-    """Apply a function to items, one thread a core.
-
-    Parameters
-    ----------
-    function : callable
-        Must not depend on the order in which items are taken.
-    items : iterable
-    memory : int
-        Bytes that a call works on, where these are many: fewer threads then.
-    stage : str
-        What progress is reported as.
-    progress : callable
-        Called as ``progress(stage, done, total)``, in the calling thread.
-
-    Returns
-    -------
-    list
-        Results in the order of the items.
-    """
+    """Apply a function to items, whose order results keep: a thread a core, fewer where calls need much memory."""
     todo, results = list(items), []
     threads = max(1, min(os.cpu_count() or 1, _WORKING_BYTES // max(memory, 1)))
     # Linear algebra with threads of its own inside each of these would have more threads than cores wait in turns.

@@ -8,7 +8,7 @@ import pytest
 
 from posgeom.encodings.alibi import alibi, alibi_slopes
 from posgeom.encodings.base import Encoding
-from posgeom.encodings.rope import rope, rotation_for
+from posgeom.encodings.rope import rope
 from posgeom.encodings.rope_config import read_rope_config, rope_from_config
 from posgeom.encodings.rotary_scaling import DynamicNTK, Llama3, Yarn
 from posgeom.encodings.rotation import Pairing
@@ -65,7 +65,8 @@ def test_3_angles_in_double_precision_whatever_the_type() -> None:
     [("interleaved", [-1.14264, 1.92208, 2.95985, 4.02980]), ("halves", [-1.98411, 1.95990, 2.46238, 4.01980])],
 )
 def test_4_pairing(pairing: Pairing, expected: list[float]) -> None:
-    rotation = rotation_for(2, 4, pairing=pairing)
+    rotation = rope(2, 4, pairing=pairing).rotation
+    assert rotation is not None
     np.testing.assert_allclose(rotation.rotate([1, 2, 3, 4], np.array([1]))[0], expected, atol=5e-6)
     given = rope(2, 4, pairing=pairing, reference=np.array([1, 2, 3, 4]))
     np.testing.assert_allclose(points_of(given)[1], expected, atol=5e-6)

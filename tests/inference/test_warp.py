@@ -13,9 +13,9 @@ from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.encodings.warp_fits import _smoothed, best_warp, rayleigh
 from posgeom.encodings.warps import LogWarp, PowerWarp, ReciprocalWarp, TableWarp, Warp
 from posgeom.errors import EncodingError, GeometryError
-from posgeom.estimation.build import Geometry, geometry, restricted
+from posgeom.estimation.build import Geometry, geometry
 from posgeom.estimation.mds import double_centre
-from posgeom.inference.left_out import leave_out_first
+from posgeom.inference.left_out import leave_out_first, restricted
 from posgeom.inference.scoring import alignment
 from posgeom.inference.warp import WarpFit, fit_warp, warp_band
 from posgeom.report.warp import warp_document, warp_findings

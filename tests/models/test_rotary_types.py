@@ -100,7 +100,9 @@ def rotation_of(settings: RopeSettings) -> Rotation:
         base=settings.base,
         pairing=settings.pairing,
         partial=settings.partial,
+        offset=0,
         scaling=settings.scaling,
+        warp=None,
     )
 
 

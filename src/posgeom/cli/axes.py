@@ -51,12 +51,7 @@ def command(
     n_axes: Annotated[int, typer.Option("-k", "--axes", metavar="K", help="Leading axes.")] = 64,
     score: Annotated[
         list[str] | None,
-        typer.Option(
-            "--score",
-            metavar="NAME[:OPTION=VALUE,...]",
-            help="An encoding to score; may be repeated.",
-            show_default=False,
-        ),
+        typer.Option("--score", metavar="NAME[:OPTION=VALUE,...]", help="An encoding to score; may be repeated."),
     ] = None,
     width: Annotated[
         int, typer.Option("-d", "--n-dims", metavar="DIMS", help="Width of these encodings.")
@@ -72,9 +67,7 @@ def command(
     ] = N_PAIRS,
     memory: Annotated[
         float | None,
-        typer.Option(
-            "--memory", metavar="GB", help="What may be used; more is refused. Default: all of it.", show_default=False
-        ),
+        typer.Option("--memory", metavar="GB", help="What may be used; more is refused. Default: all of it."),
     ] = None,
     device: Annotated[
         str | None,
@@ -83,14 +76,10 @@ def command(
             metavar="NAME",
             help="Where to multiply: cuda, cuda:1 or another device of PyTorch, or cpu. Default: a GPU where there are "
             "one and torch.",
-            show_default=False,
         ),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE", help="Write coordinates: .safetensors, or .npy.", show_default=False
-        ),
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write coordinates: .safetensors, or .npy.")
     ] = None,
     as_json: o.JsonOption = False,
     quiet: o.QuietOption = False,

@@ -39,15 +39,11 @@ def command(
     scenario: Annotated[
         list[str] | None,
         typer.Option(
-            "--scenario",
-            metavar="NAME",
-            help=f"One of {', '.join(scenarios())}; may be repeated. Default: all.",
-            show_default=False,
+            "--scenario", metavar="NAME", help=f"One of {', '.join(scenarios())}; may be repeated. Default: all."
         ),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Write calibration.json and a figure there.", show_default=False),
+        Path | None, typer.Option("--out", metavar="DIR", help="Write calibration.json and a figure there.")
     ] = None,
     as_json: o.JsonOption = False,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the corpora.")] = 0,

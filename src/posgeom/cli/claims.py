@@ -40,8 +40,7 @@ not run; claims about models need torch and transformers: pip install 'posgeom[m
 
 def command(
     numbers: Annotated[
-        list[int] | None,
-        typer.Argument(metavar="NUMBER...", help="Claims by number. Default: all.", show_default=False),
+        list[int] | None, typer.Argument(metavar="NUMBER...", help="Claims by number. Default: all.")
     ] = None,
     sst2: Sst2Option = None,
     imdb: ImdbOption = None,
@@ -50,13 +49,10 @@ def command(
     scratch: ScratchOption = None,
     run: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--run", metavar="DIR", help="A finished run of posgeom train; may be repeated.", show_default=False
-        ),
+        typer.Option("--run", metavar="DIR", help="A finished run of posgeom train; may be repeated."),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Write claims.json and claims.md there.", show_default=False),
+        Path | None, typer.Option("--out", metavar="DIR", help="Write claims.json and claims.md there.")
     ] = None,
     as_json: o.JsonOption = False,
     n_seeds: SeedsOption = N_SEEDS,

@@ -31,10 +31,7 @@ share cancels."""
 
 def command(
     runs: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="RUN_DIR...", help="Directories that `posgeom analyze --out` wrote.", show_default=False
-        ),
+        list[Path], typer.Argument(metavar="RUN_DIR...", help="Directories that `posgeom analyze --out` wrote.")
     ],
     score: Annotated[str, typer.Option("--score", metavar="NAME", help=f"One of {', '.join(FIELDS)}.")] = DECIDES,
     against: Annotated[
@@ -43,7 +40,6 @@ def command(
             "--against",
             metavar="NAME",
             help="Of one run: the encoding to compare with. Of several: the only encoding to compare.",
-            show_default=False,
         ),
     ] = None,
     level: Annotated[float, typer.Option("--level", metavar="P", help="Level of the intervals.")] = LEVEL,

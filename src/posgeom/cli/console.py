@@ -54,13 +54,7 @@ def progress_bars(*, quiet: bool, verbose: bool = False) -> Iterator[ProgressHoo
         yield silent
         return
     tasks: dict[str, TaskID] = {}
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        _RateColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
+    columns = (TextColumn("{task.description}"), BarColumn(), _RateColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bars:
 
         def hook(stage: str, done: int, total: int | None) -> None:

@@ -38,8 +38,7 @@ EARLY_COLUMNS = 8
 
 def command(
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Write both runs there, one directory each.", show_default=False),
+        Path | None, typer.Option("--out", metavar="DIR", help="Write both runs there, one directory each.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of splits and random encodings.")] = 0,
     quiet: o.QuietOption = False,

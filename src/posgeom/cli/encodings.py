@@ -23,9 +23,7 @@ posgeom encodings --json"""
 
 
 def command(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Show this one, with all its options.", show_default=False)
-    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show this one, with all its options.")] = None,
     as_json: o.JsonOption = False,
 ) -> None:
     """List positional encodings: what --encoding and `posgeom export` take."""

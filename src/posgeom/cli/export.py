@@ -42,13 +42,7 @@ def command(
     ],
     n_positions: Annotated[
         int | None,
-        typer.Option(
-            "-n",
-            "--n-positions",
-            metavar="N",
-            help=f"Positions. Default: {DEFAULT_N_POSITIONS}; those of the counts where there are any.",
-            show_default=False,
-        ),
+        o.n_positions_option(f"Positions. Default: {DEFAULT_N_POSITIONS}; those of the counts where there are any."),
     ] = None,
     n_dims: Annotated[
         int,
@@ -62,7 +56,6 @@ def command(
             "--what",
             help="Vectors by position; cosines and sines; biases by head and lag; or by head, query and key. Default: "
             "angles if rotary, bias if relative, else table.",
-            show_default=False,
         ),
     ] = None,
     dtype: Annotated[

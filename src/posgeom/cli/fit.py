@@ -17,13 +17,7 @@ from posgeom.encodings.tensors import tensors_of
 from posgeom.errors import CountsError, EncodingError
 from posgeom.fitting import fit_encoding
 from posgeom.messages import short_names, shown, shown_list
-from posgeom.options import (
-    DEFAULT_N_DIMS,
-    DEFAULT_N_POSITIONS,
-    CountOptions,
-    GeometryOptions,
-    ReadOptions,
-)
+from posgeom.options import DEFAULT_N_DIMS, DEFAULT_N_POSITIONS, CountOptions, GeometryOptions, ReadOptions
 from posgeom.policies import LEVEL
 from posgeom.report.files import staged_file
 from posgeom.report.tensors import check_target, write_tensors
@@ -55,12 +49,8 @@ def command(
     tokenizer: o.TokenizerOption = None,
     n_positions: Annotated[
         int | None,
-        typer.Option(
-            "-n",
-            "--n-positions",
-            metavar="N",
-            help=f"Rows; those beyond the corpus are extrapolated. Default: {DEFAULT_N_POSITIONS}, or the counts' own.",
-            show_default=False,
+        o.n_positions_option(
+            f"Rows; those beyond the corpus are extrapolated. Default: {DEFAULT_N_POSITIONS}, or the counts' own."
         ),
     ] = None,
     n_dims: Annotated[int, typer.Option("-d", "--n-dims", metavar="DIMS", help="Width of the model.")] = DEFAULT_N_DIMS,

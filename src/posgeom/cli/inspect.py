@@ -34,10 +34,7 @@ ModelArgument = Annotated[
 TensorOption = Annotated[
     str | None,
     typer.Option(
-        "--tensor",
-        metavar="NAME",
-        help="Position table by its stored name, of a model whose family is not known.",
-        show_default=False,
+        "--tensor", metavar="NAME", help="Position table by its stored name, of a model whose family is not known."
     ),
 ]
 OffsetOption = Annotated[
@@ -49,13 +46,7 @@ def command(
     model: ModelArgument,
     n_positions: Annotated[
         int | None,
-        typer.Option(
-            "-n",
-            "--n-positions",
-            metavar="N",
-            help="Measure the first N positions. Default: all trained ones; 512 where there is no table.",
-            show_default=False,
-        ),
+        o.n_positions_option("Measure the first N positions. Default: all trained ones; 512 where there is no table."),
     ] = None,
     tensor: TensorOption = None,
     offset: OffsetOption = 0,

@@ -50,14 +50,11 @@ def command(
             metavar="SPEC",
             help="What is projected: sinusoidal, own (the model's table), or any encoding with coordinates. Default: "
             "own where there is a table, else sinusoidal; sinusoidal with --convention paper.",
-            show_default=False,
         ),
     ] = None,
     stack: Annotated[
         str | None,
-        typer.Option(
-            "--stack", metavar="NAME", help="Such as encoder, decoder, vision. Default: the first.", show_default=False
-        ),
+        typer.Option("--stack", metavar="NAME", help="Such as encoder, decoder, vision. Default: the first."),
     ] = None,
     heads: Annotated[bool, typer.Option("--heads", help="A line for every head, instead of their range.")] = False,
     initial: Annotated[
@@ -69,7 +66,6 @@ def command(
             "--out",
             metavar="DIR",
             help="Write layers.json, layers.parquet, kernels, a heat map of layers by heads, and a report there.",
-            show_default=False,
         ),
     ] = None,
     report: o.ReportOption = True,
@@ -82,18 +78,12 @@ def command(
             "--query",
             metavar="PATTERN",
             help="Query projections by hand, out x in, as in layers.{layer}.attn.q; with --key.",
-            show_default=False,
         ),
     ] = None,
-    key: Annotated[
-        str | None, typer.Option("--key", metavar="PATTERN", help="Key projections by hand.", show_default=False)
-    ] = None,
-    n_heads: Annotated[
-        int | None, typer.Option("--n-heads", metavar="H", help="Heads of --query.", show_default=False)
-    ] = None,
+    key: Annotated[str | None, typer.Option("--key", metavar="PATTERN", help="Key projections by hand.")] = None,
+    n_heads: Annotated[int | None, typer.Option("--n-heads", metavar="H", help="Heads of --query.")] = None,
     n_key_heads: Annotated[
-        int | None,
-        typer.Option("--n-key-heads", metavar="H", help="Heads of --key, where they are fewer.", show_default=False),
+        int | None, typer.Option("--n-key-heads", metavar="H", help="Heads of --key, where they are fewer.")
     ] = None,
     quiet: o.QuietOption = False,
     verbose: o.VerboseOption = False,

@@ -127,8 +127,7 @@ FILE is text, CSV, JSON, Parquet, FASTA or a hub's hf:NAME. Out come a table, a 
 )
 def _root(
     show_version: Annotated[
-        bool,
-        typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True),
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     pass

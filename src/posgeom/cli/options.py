@@ -8,13 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from posgeom.errors import CorpusError
-from posgeom.options import (
-    FIXED_BY_COUNTING,
-    MetricName,
-    Option,
-    ReadOptions,
-    options_of,
-)
+from posgeom.options import FIXED_BY_COUNTING, MetricName, Option, ReadOptions, options_of
 
 PANELS = ("Corpus", "Tokens", "Geometry", "Encodings", "Errors", "Training", "Output", "Cluster")
 """Headings of options in the help, in their order."""
@@ -26,7 +20,6 @@ CorpusArgument = Annotated[
         help="Files, quoted globs, directories, URLs (s3://bucket/part-*.txt.gz), Hugging Face datasets "
         "(hf:NAME:CONFIG:SPLIT), or - for standard input: text, JSON, CSV, TSV, Parquet, Arrow, "
         "FASTA and other sequences, CoNLL-U, plain or .gz, .bz2, .zst.",
-        show_default=False,
     ),
 ]
 TokenizerOption = Annotated[
@@ -38,7 +31,6 @@ TokenizerOption = Annotated[
         rich_help_panel="Tokens",
         help="A tokenizer.json, a model directory, a hub name, or bytes, chars, whitespace. Default: whitespace; "
         "chars for sequences.",
-        show_default=False,
     ),
 ]
 BinsOption = Annotated[
@@ -47,16 +39,12 @@ BinsOption = Annotated[
         "--bins",
         metavar="KIND:K",
         help="Add counts up over K bins of positions, uniform:K or geometric:K, so that far positions gain depth.",
-        show_default=False,
     ),
 ]
 WorkersOption = Annotated[
     int | None,
     typer.Option(
-        "--workers",
-        metavar="K",
-        help="Tokenising threads, or processes of --engine dask. Default: one per core.",
-        show_default=False,
+        "--workers", metavar="K", help="Tokenising threads, or processes of --engine dask. Default: one per core."
     ),
 ]
 JsonOption = Annotated[
@@ -84,7 +72,6 @@ CountsOption = Annotated[
         metavar="FILE",
         rich_help_panel="Corpus",
         help="Counts made by `posgeom count`, instead of a corpus; several are merged.",
-        show_default=False,
     ),
 ]
 MetricOption = Annotated[
@@ -96,6 +83,11 @@ MetricOption = Annotated[
         "total-variation.",
     ),
 ]
+
+
+def n_positions_option(text: str) -> Any:
+    """The option ``-n`` of a command that says by itself what it means there, and its default."""
+    return typer.Option("-n", "--n-positions", metavar="N", help=text)
 
 
 def takes(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:

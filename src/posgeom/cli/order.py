@@ -27,12 +27,7 @@ def command(
     model: ModelArgument,
     text: Annotated[
         str | None,
-        typer.Option(
-            "--text",
-            metavar="TEXT",
-            help="Its tokens, special ones left in place. Default: random tokens.",
-            show_default=False,
-        ),
+        typer.Option("--text", metavar="TEXT", help="Its tokens, special ones left in place. Default: random tokens."),
     ] = None,
     n_tokens: Annotated[int, typer.Option("-n", "--n-tokens", metavar="N", help="Length of the sequence.")] = 32,
     permutations: Annotated[int, typer.Option("--permutations", metavar="K", help="Random permutations.")] = 16,

@@ -31,16 +31,10 @@ _TABLE = ".csv"
 
 @o.takes(PlotOptions)
 def command(
-    kind: Annotated[
-        str | None, typer.Argument(metavar="KIND", help="See below. Without one, all are listed.", show_default=False)
-    ] = None,
+    kind: Annotated[str | None, typer.Argument(metavar="KIND", help="See below. Without one, all are listed.")] = None,
     run: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="RUN_DIR",
-            help="Directory that `posgeom analyze`, `layers`, `warp` or `train` wrote.",
-            show_default=False,
-        ),
+        typer.Argument(metavar="RUN_DIR", help="Directory that `posgeom analyze`, `layers`, `warp` or `train` wrote."),
     ] = None,
     out: Annotated[
         list[Path] | None,
@@ -49,7 +43,6 @@ def command(
             "--out",
             metavar="FILE",
             help="Ends in .svg, .pdf, .png, or .csv for the data behind the chart; may be repeated. Default: KIND.svg.",
-            show_default=False,
         ),
     ] = None,
     **options: Unpack[PlotOptions],

@@ -24,11 +24,7 @@ Needs altair, jinja2 and vl-convert-python: pip install 'posgeom[report]'."""
 
 RunsArgument = Annotated[
     list[Path],
-    typer.Argument(
-        metavar="RUN_DIR...",
-        help="Directories that `posgeom analyze`, `layers` or `train` wrote.",
-        show_default=False,
-    ),
+    typer.Argument(metavar="RUN_DIR...", help="Directories that `posgeom analyze`, `layers` or `train` wrote."),
 ]
 
 
@@ -41,7 +37,6 @@ def command(
             "--out",
             metavar="FILE",
             help="The page. Default: report.html in the directory of the run, or here for several.",
-            show_default=False,
         ),
     ] = None,
     quiet: o.QuietOption = False,

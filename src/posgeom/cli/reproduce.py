@@ -39,12 +39,10 @@ given is not run: it is counted, and --full lists it. With --train, a model is t
 SST-2 for Figure 5 and, unless --scratch names one, for Figures 6 to 8; with --model that is tuned too."""
 
 Sst2Option = Annotated[
-    str | None,
-    typer.Option("--sst2", metavar="PATH", help="SST-2's training sentences, 67,349 documents.", show_default=False),
+    str | None, typer.Option("--sst2", metavar="PATH", help="SST-2's training sentences, 67,349 documents.")
 ]
 ImdbOption = Annotated[
-    str | None,
-    typer.Option("--imdb", metavar="PATH", help="IMDB's training reviews, 25,000 documents.", show_default=False),
+    str | None, typer.Option("--imdb", metavar="PATH", help="IMDB's training reviews, 25,000 documents.")
 ]
 BertTokenizerOption = Annotated[
     str | None,
@@ -54,7 +52,6 @@ BertTokenizerOption = Annotated[
         metavar="TOKENIZER",
         help="BERT's: a tokenizer.json, a model directory or a hub name. Default: the tokenizer.json of --model, "
         "else bert-base-uncased from the hub.",
-        show_default=False,
     ),
 ]
 PretrainedOption = Annotated[
@@ -63,14 +60,10 @@ PretrainedOption = Annotated[
         "--model",
         metavar="MODEL",
         help="Pretrained BERT, or a model tuned from it: a directory, a .safetensors file or a hub name.",
-        show_default=False,
     ),
 ]
 ScratchOption = Annotated[
-    str | None,
-    typer.Option(
-        "--scratch", metavar="MODEL", help="A model of the same kind trained from scratch.", show_default=False
-    ),
+    str | None, typer.Option("--scratch", metavar="MODEL", help="A model of the same kind trained from scratch.")
 ]
 SeedsOption = Annotated[
     int, typer.Option("--seeds", metavar="K", help="Synthetic corpora and random encodings to average over.")
@@ -79,8 +72,7 @@ SeedsOption = Annotated[
 
 def command(
     items: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ITEM...", help=f"{', '.join(ITEMS)}, or all. Default: all.", show_default=False),
+        list[str] | None, typer.Argument(metavar="ITEM...", help=f"{', '.join(ITEMS)}, or all. Default: all.")
     ] = None,
     sst2: Sst2Option = None,
     imdb: ImdbOption = None,
@@ -97,7 +89,6 @@ def command(
             metavar="PRESET",
             help="Train on SST-2 too: tiny (a small model, minutes) or base (BERT-base as in the paper, for a GPU). "
             "Runs are kept in --train-dir, where a killed one goes on, and one that has ended is read.",
-            show_default=False,
         ),
     ] = None,
     train_dir: Annotated[Path, typer.Option("--train-dir", metavar="DIR", help="Where --train keeps its runs.")] = Path(
@@ -110,7 +101,6 @@ def command(
             metavar="DIR",
             help="Write reproduce.html, reproduce.json, reproduce.csv and the figures there; page and figures need the "
             "extra report.",
-            show_default=False,
         ),
     ] = None,
     full: Annotated[
@@ -120,8 +110,7 @@ def command(
     n_seeds: SeedsOption = N_SEEDS,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="First seed.")] = 0,
     workers: Annotated[
-        int | None,
-        typer.Option("--workers", metavar="K", help="Tokenising threads. Default: one per core.", show_default=False),
+        int | None, typer.Option("--workers", metavar="K", help="Tokenising threads. Default: one per core.")
     ] = None,
     quiet: o.QuietOption = False,
     verbose: o.VerboseOption = False,

@@ -112,10 +112,7 @@ def bounds_command(
     model: Annotated[
         str | None,
         typer.Option(
-            "--model",
-            metavar="MODEL",
-            help="Whose token embeddings are averaged, with a corpus. Default: random ones.",
-            show_default=False,
+            "--model", metavar="MODEL", help="Whose token embeddings are averaged, with a corpus. Default: random ones."
         ),
     ] = None,
     pseudo_count: Annotated[
@@ -144,9 +141,7 @@ def monotonicity_command(
     counts: o.CountsOption = None,
     encoding: Annotated[
         list[str] | None,
-        typer.Option(
-            "--encoding", metavar="NAME_OR_FILE", help="An encoding beside MDS; may be repeated.", show_default=False
-        ),
+        typer.Option("--encoding", metavar="NAME_OR_FILE", help="An encoding beside MDS; may be repeated."),
     ] = None,
     n_dims: DimsOption = DEFAULT_N_DIMS,
     as_json: o.JsonOption = False,

@@ -8,16 +8,7 @@ import typer
 
 from posgeom.cli import options as o
 from posgeom.cli.inspect import ModelArgument
-from posgeom.cli.theory import (
-    DimsOption,
-    SeedOption,
-    app,
-    corpus_counts,
-    paper_geometry,
-    seed_of,
-    show,
-    sound_geometry,
-)
+from posgeom.cli.theory import DimsOption, SeedOption, app, corpus_counts, paper_geometry, seed_of, show, sound_geometry
 from posgeom.corpus.reading import read_sources
 from posgeom.corpus.sources import resolve_sources
 from posgeom.errors import PosgeomError
@@ -51,8 +42,7 @@ def necessity_command(
         EncodingState, typer.Option("--encoding", help="Whether the verdict is about the model without it, or with it.")
     ] = "removed",
     text: Annotated[
-        str | None,
-        typer.Option("--text", metavar="TEXT", help="Its tokens. Default: random tokens.", show_default=False),
+        str | None, typer.Option("--text", metavar="TEXT", help="Its tokens. Default: random tokens.")
     ] = None,
     n_tokens: Annotated[int, typer.Option("-n", "--n-tokens", metavar="N", help="Length of the sequence.")] = 32,
     permutations: Annotated[int, typer.Option("--permutations", metavar="K", help="Random permutations.")] = 16,
@@ -67,9 +57,7 @@ def necessity_command(
 @app.command("separation", epilog=SEPARATION_EPILOG)
 @o.takes(ReadOptions, CountOptions)
 def separation_command(
-    model: Annotated[
-        str | None, typer.Argument(metavar="[MODEL]", help="A model directory or a hub name.", show_default=False)
-    ] = None,
+    model: Annotated[str | None, typer.Argument(metavar="[MODEL]", help="A model directory or a hub name.")] = None,
     corpus: o.CorpusArgument = None,
     counts: o.CountsOption = None,
     examples: Annotated[
@@ -128,9 +116,7 @@ def all_command(
     corpus: o.CorpusArgument = None,
     tokenizer: o.TokenizerOption = None,
     counts: o.CountsOption = None,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="MODEL", help="For Theorems 1 and 4.", show_default=False)
-    ] = None,
+    model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="For Theorems 1 and 4.")] = None,
     n_dims: DimsOption = DEFAULT_N_DIMS,
     as_json: o.JsonOption = False,
     **options: Any,

@@ -38,14 +38,10 @@ def command(
             "--position",
             metavar="I",
             help="A position to look at; may be repeated. Default: the five farthest from the centre.",
-            show_default=False,
         ),
     ] = None,
     axes: Annotated[
-        int | None,
-        typer.Option(
-            "--axes", metavar="K", help="Leading axes. Default: the significant ones, at most 3.", show_default=False
-        ),
+        int | None, typer.Option("--axes", metavar="K", help="Leading axes. Default: the significant ones, at most 3.")
     ] = None,
     n_tokens: Annotated[int, typer.Option("--tokens", metavar="K", help="Tokens to show of each.")] = 10,
     as_json: o.JsonOption = False,

@@ -46,13 +46,7 @@ def command(
     ] = Path("training-run"),
     fold_by: Annotated[  # in the place of the option that other commands have: the column read beside the text
         str | None,
-        typer.Option(
-            "--label",
-            metavar="NAME",
-            rich_help_panel="Corpus",
-            help="Column of the labels of --task label.",
-            show_default=False,
-        ),
+        typer.Option("--label", metavar="NAME", rich_help_panel="Corpus", help="Column of the labels of --task label."),
     ] = None,
     report: o.ReportOption = True,
     as_json: o.JsonOption = False,

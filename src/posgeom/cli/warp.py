@@ -49,9 +49,7 @@ def command(
     counts: o.CountsOption = None,
     family: Annotated[
         list[str] | None,
-        typer.Option(
-            "--family", metavar="NAME", help="A family to fit; may be repeated. Default: all.", show_default=False
-        ),
+        typer.Option("--family", metavar="NAME", help="A family to fit; may be repeated. Default: all."),
     ] = None,
     left_out: Annotated[
         bool,

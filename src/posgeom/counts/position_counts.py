@@ -159,23 +159,7 @@ class PositionCounts(TokenCounts):
     def with_null(
         self, null: Sequence[CountEntries], seed: int, *, kind: NullKind = "permute", check: bool = True
     ) -> PositionCounts:
-        """These counts together with those of null corpora.
-
-        Parameters
-        ----------
-        null : sequence of tuple of ndarray
-            Fold, position, token and count of each.
-        seed : int
-            Of the moves.
-        kind : {"permute", "rotate"}
-            How tokens were moved inside each document.
-        check : bool
-            Look at the entries, as those of a file; False for those just counted.
-
-        Returns
-        -------
-        PositionCounts
-        """
+        """These counts with those of null corpora, whose entries are checked unless they were just counted."""
         parts = []
         for entries in null:
             fields = named_entries(entries) | {"shingles": None, "copies": None, "fold_values": None}
@@ -186,30 +170,12 @@ class PositionCounts(TokenCounts):
         return together
 
     def with_sources(self, sources: Sequence[str]) -> PositionCounts:
-        """These counts under the names of what was read.
-
-        Parameters
-        ----------
-        sources : sequence of str
-
-        Returns
-        -------
-        PositionCounts
-        """
+        """These counts under the names of what was read."""
         null = tuple(part._relabelled(sources=tuple(sources)) for part in self.null)
         return self._relabelled(sources=tuple(sources), null=null)
 
     def with_notes(self, notes: Sequence[str]) -> PositionCounts:
-        """These counts with more to know of how the sources were read.
-
-        Parameters
-        ----------
-        notes : sequence of str
-
-        Returns
-        -------
-        PositionCounts
-        """
+        """These counts with more to know of how the sources were read."""
         return self._relabelled(reading_notes=(*notes, *self.reading_notes)) if notes else self
 
     def _relabelled(self, **fields: object) -> PositionCounts:

@@ -142,12 +142,12 @@ def rotation_for(
     n_positions: int,
     n_dims: int,
     *,
-    base: float = 10000.0,
-    pairing: Pairing | None = None,
-    partial: float = 1.0,
-    offset: int = 0,
-    scaling: Scaling | None = None,
-    warp: Warp | None = None,
+    base: float,
+    pairing: Pairing | None,
+    partial: float,
+    offset: int,
+    scaling: Scaling | None,
+    warp: Warp | None,
 ) -> Rotation:
     """The rotation of `rope` with these options, which it documents."""
     check_width(n_dims)

@@ -160,7 +160,6 @@ def read_rope_layers(config: Mapping[str, Any] | str | Path) -> tuple[LayerPosit
         )
     family = GENERIC if kind is None else FAMILIES[kind]
     _check_config(values, family)
-    rules = layer_rules(values, family)
     return tuple(
         LayerPositions(
             rule.layer_type,
@@ -168,7 +167,7 @@ def read_rope_layers(config: Mapping[str, Any] | str | Path) -> tuple[LayerPosit
             rule.layers,
             _temperature(values, family, rule) if rule.block is None else None,
         )
-        for rule in rules
+        for rule in layer_rules(values, family)
     )
 
 
@@ -229,24 +228,23 @@ def _settings(values: Mapping[str, Any], family: RotaryFamily, rule: LayerRule) 
         )
     if not 0 < share <= 1:
         raise EncodingError(f"config rotates a share {share:g} of its channels: expected above 0 and at most 1")
-    scaling = scaling_of(kind, block, values)
-    rotated = int(n_dims * share) if kind != "proportional" else n_dims
+    mrope = _sections(block, family, (n_dims if kind == "proportional" else int(n_dims * share)) // 2)
     return RopeSettings(
         n_dims=n_dims,
         base=number(block["rope_theta"], "rope_theta"),
         partial=1.0 if kind == "proportional" else share,
-        scaling=scaling,
+        scaling=scaling_of(kind, block, values),
         layer_type=rule.layer_type,
         pairing=family.pairing,
         temperature=_temperature(values, family, rule),
-        mrope=_sections(block, family, rotated // 2),
-        mrope_order=family.mrope if _sections(block, family, rotated // 2) else None,
+        mrope=mrope,
+        mrope_order=family.mrope if mrope else None,
     )
 
 
 def _share(values: Mapping[str, Any], family: RotaryFamily, block: Mapping[str, Any], n_dims: int) -> float:
     outside = family.share_keys if family.partial is not None else ()
-    value = first(block.get("partial_rotary_factor"), *(values.get(key) for key in outside))
+    value = first(block.get("partial_rotary_factor"), *map(values.get, outside))
     if value is None and "rotary_dim" in family.keys:
         channels = values.get("rotary_dim", family.rotated)
         value = None if channels is None else whole(channels, "rotary_dim") / n_dims
@@ -260,8 +258,8 @@ def _head_dim(values: Mapping[str, Any], family: RotaryFamily, layer_type: str |
     given = [(key, values[key]) for key in family.width_keys if values.get(key) is not None]
     width = whole(given[0][1], given[0][0]) if given else family.head_dim
     if width is None:
-        hidden = first(*(values.get(key) for key in ("hidden_size", "n_embd")))
-        heads = first(*(values.get(key) for key in ("num_attention_heads", "n_head")))
+        hidden = first(*map(values.get, ("hidden_size", "n_embd")))
+        heads = first(*map(values.get, ("num_attention_heads", "n_head")))
         if hidden is None or heads is None:
             raise EncodingError(
                 "config has neither head_dim nor hidden_size and num_attention_heads: no width of a head"

@@ -49,6 +49,14 @@ class Scaling(ABC):
             Length of the sequence, for the scalings that depend on it and do not fix it.
         """
 
+    def _grown(self, base: float, growth: float, n_dims: int) -> float:
+        """The base under which the lowest of r / 2 frequencies falls by a factor, and the highest stays."""
+        if n_dims < 4:
+            raise EncodingError(f"{self.name} scaling needs at least 4 rotated channels, got {n_dims}")
+        grown = float(base * growth ** (n_dims / (n_dims - 2)))
+        check_base(grown)
+        return grown
+
 
 @dataclass(frozen=True)
 class Linear(Scaling, name="linear", source="position interpolation, Chen et al. 2023"):
@@ -88,12 +96,8 @@ class DynamicNTK(Scaling, name="dynamic", source="dynamic NTK-aware scaling, Pen
 
     def base(self, n_dims: int, base: float, length: int) -> float:
         """The base in use at a length."""
-        if n_dims < 4:
-            raise EncodingError(f"dynamic scaling needs at least 4 rotated channels, got {n_dims}")
         ratio = max(self.length or length, self.original_length) / self.original_length
-        grown = float(base * (self.factor * ratio - (self.factor - 1)) ** (n_dims / (n_dims - 2)))
-        check_base(grown)
-        return grown
+        return self._grown(base, self.factor * ratio - (self.factor - 1), n_dims)
 
     def frequencies(self, n_dims: int, base: float, length: int) -> Frequencies:  # noqa: D102
         return inverse_frequencies(n_dims, self.base(n_dims, base, length)), 1.0
@@ -111,11 +115,7 @@ class AlphaNTK(Scaling, name="alpha", source="NTK-aware scaling with a fixed alp
     alpha: float
 
     def frequencies(self, n_dims: int, base: float, length: int) -> Frequencies:  # noqa: ARG002, D102
-        if n_dims < 4:
-            raise EncodingError(f"alpha scaling needs at least 4 rotated channels, got {n_dims}")
-        grown = float(base * self.alpha ** (n_dims / (n_dims - 2)))
-        check_base(grown)
-        return inverse_frequencies(n_dims, grown), 1.0
+        return inverse_frequencies(n_dims, self._grown(base, self.alpha, n_dims)), 1.0
 
 
 @dataclass(frozen=True)

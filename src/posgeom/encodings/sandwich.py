@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from posgeom.encodings.base import Encoding
 from posgeom.encodings.bias import kernel_of_drop
 from posgeom.encodings.bias_encoding import BiasEncoding, BiasForm
-from posgeom.encodings.checks import check_base, check_heads, check_size, of_head
+from posgeom.encodings.checks import check_base, check_choice, check_heads, check_size, of_head
 from posgeom.encodings.documentation import documented
 from posgeom.encodings.warping import at_warped_lags, takes_warp
 from posgeom.encodings.warps import Warp
@@ -51,8 +51,7 @@ def sandwich(
     check_size("sandwich width", width)
     if width % 2:
         raise EncodingError(f"sandwich width {width}: expected an even number")
-    if first not in ("0", "1"):
-        raise EncodingError(f"sandwich first {first!r}: expected 1 or 0")
+    check_choice("sandwich first", first, ("1", "0"))
     omega = base ** (-2 * (np.arange(width // 2) + int(first)) / width)
     scale = of_head("sandwich", heads / (8 * np.arange(1, heads + 1)), head)
 

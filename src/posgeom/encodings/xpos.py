@@ -60,7 +60,9 @@ def xpos(
         raise EncodingError(f"xpos needs an even width, got d = {n_dims}: use -d {n_dims - 1} or {n_dims + 1}")
     check_positive("xpos gamma", gamma)
     check_positive("xpos scale_base", scale_base)
-    rotation = rotation_for(n_positions, n_dims, base=base, pairing=pairing, warp=warp)
+    rotation = rotation_for(
+        n_positions, n_dims, base=base, pairing=pairing, partial=1.0, offset=0, scaling=None, warp=warp
+    )
     decay = np.log((np.arange(0, n_dims, 2) / n_dims + gamma) / (1 + gamma)) / scale_base
 
     def drop(lags: NDArray[np.int64]) -> NDArray[np.float64]:

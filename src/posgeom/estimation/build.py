@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -268,31 +267,6 @@ def geometry(
         splits=tuple(splits),
         fold_groups=groups,
         products=products,
-    )
-
-
-def restricted(geometry: Geometry, positions: NDArray[np.int64]) -> Geometry:
-    """The geometry of some of the used positions by themselves, at the depth that all of them have."""
-    rows = np.flatnonzero(np.isin(geometry.positions, positions))
-    if rows.size < 2:
-        raise GeometryError(f"{rows.size} of the used positions are left: a geometry needs 2")
-
-    def part(distances: DistanceMatrix | None) -> Any:
-        if distances is None:
-            return None
-        return DistanceMatrix.from_squared(
-            distances.squared[np.ix_(rows, rows)], geometry.positions[rows], distances.metric, distances.estimator
-        )
-
-    products = geometry.products
-    return replace(
-        geometry,
-        plugin=part(geometry.plugin),
-        crossval=part(geometry.crossval),
-        crossval_full_depth=part(geometry.crossval_full_depth),
-        selection=replace(geometry.selection, positions=geometry.positions[rows]),
-        rank=None,
-        products=None if products is None else replace(products, row_of_position=products.row_of_position[rows]),
     )
 
 

@@ -1,16 +1,19 @@
 """Where the shape of a geometry comes from: alignment and size as the first positions are left out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posgeom.encodings.line import line
 from posgeom.encodings.sinusoidal import sinusoidal
 from posgeom.encodings.warp_fits import corpus_warp
 from posgeom.encodings.warps import FAMILIES
 from posgeom.errors import GeometryError
-from posgeom.estimation.build import Geometry, restricted
+from posgeom.estimation.build import Geometry
+from posgeom.estimation.distance_matrix import DistanceMatrix
 from posgeom.estimation.mds import double_centre
 from posgeom.inference.alignment import Norm
 from posgeom.inference.jackknife import Estimate, jackknife
@@ -96,3 +99,28 @@ def _share(part: Geometry, geometry: Geometry) -> Estimate:
         return of_part.squared(groups) / whole if whole > 0 else np.nan
 
     return jackknife(share, geometry.products.n)[0].estimate
+
+
+def restricted(geometry: Geometry, positions: NDArray[np.int64]) -> Geometry:
+    """The geometry of some of the used positions by themselves, at the depth that all of them have."""
+    rows = np.flatnonzero(np.isin(geometry.positions, positions))
+    if rows.size < 2:
+        raise GeometryError(f"{rows.size} of the used positions are left: a geometry needs 2")
+
+    def part(distances: DistanceMatrix | None) -> Any:
+        if distances is None:
+            return None
+        return DistanceMatrix.from_squared(
+            distances.squared[np.ix_(rows, rows)], geometry.positions[rows], distances.metric, distances.estimator
+        )
+
+    products = geometry.products
+    return replace(
+        geometry,
+        plugin=part(geometry.plugin),
+        crossval=part(geometry.crossval),
+        crossval_full_depth=part(geometry.crossval_full_depth),
+        selection=replace(geometry.selection, positions=geometry.positions[rows]),
+        rank=None,
+        products=None if products is None else replace(products, row_of_position=products.row_of_position[rows]),
+    )

@@ -63,6 +63,11 @@ class FittedWarp:
     alignment: Estimate
 
 
+def _of_best(name: str) -> Any:
+    """An attribute that a fit has from its best family."""
+    return property(lambda fit: getattr(fit._best, name), doc="As the best family has it.")
+
+
 @dataclass(frozen=True, eq=False)
 class WarpFit(Framed, Warp):
     """The warps of a corpus; as a warp itself it is the best of them, fitted anew wherever it is scored.
@@ -158,25 +163,7 @@ class WarpFit(Framed, Warp):
             raise EncodingError(f"there is no best warp: {self.undefined}")
         return self[self.best].warp
 
-    @property
-    def is_bernstein(self) -> bool:
-        """As the best family is."""
-        return self._best.is_bernstein
-
-    @property
-    def origin(self) -> int:  # type: ignore[override]
-        """Of the best family."""
-        return self._best.origin
-
-    @property
-    def parameter(self) -> float | None:  # type: ignore[override]
-        """Of the best family."""
-        return self._best.parameter
-
-    @property
-    def refit(self) -> Any:  # type: ignore[override]
-        """How the best family is fitted again to another geometry."""
-        return self._best.refit
+    is_bernstein, origin, parameter, refit = map(_of_best, ("is_bernstein", "origin", "parameter", "refit"))
 
     @property
     def fitted_to(self) -> Geometry:  # type: ignore[override]

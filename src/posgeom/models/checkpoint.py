@@ -36,24 +36,7 @@ class Store(Protocol):
 
 
 class Checkpoint:
-    """A model's config and tensors.
-
-    Parameters
-    ----------
-    name : str
-        As the user named it.
-    config : mapping or None
-        None where there is no ``config.json``.
-    files : mapping of str to LazyStore
-        The file of each tensor.
-
-    Attributes
-    ----------
-    name : str
-    config : mapping or None
-    gguf : GgufFile or None
-        The file, where it is a .gguf file, which has metadata in place of a config.
-    """
+    """A model's config, where it has a ``config.json``, or its .gguf file, and its tensors."""
 
     def __init__(
         self,

@@ -28,17 +28,7 @@ _MOST = 1 << 28
 
 
 class GgufFile:
-    """The tensors and metadata of a .gguf file.
-
-    Attributes
-    ----------
-    path : Path
-    metadata : mapping of str to Any
-        Arrays of text are left out.
-    entries : mapping of str to TensorEntry
-        Shapes with the slowest axis first, as elsewhere.
-    bytes_read : int
-    """
+    """The tensors of a .gguf file, shapes with the slowest axis first, and its metadata without arrays of text."""
 
     def __init__(self, path: Path, opener: Callable[[], BinaryIO] | None = None) -> None:
         self.path = path

@@ -22,23 +22,7 @@ _DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF
 
 
 class PickleFile:
-    """The tensors of a file that `torch.save` wrote; what is no tensor is left out.
-
-    Parameters
-    ----------
-    path : Path
-
-    Attributes
-    ----------
-    path : Path
-    entries : mapping of str to TensorEntry
-    bytes_read : int
-
-    Raises
-    ------
-    CheckpointError
-        When torch is not there or too old, or the file holds anything but tensors and plain values.
-    """
+    """The tensors of a file that `torch.save` wrote; what is no tensor is left out."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -42,16 +42,7 @@ _OTHER_BITS = MappingProxyType({"F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8, "F6_E2
 
 @dataclass(frozen=True, slots=True)
 class TensorEntry:
-    """Where a tensor is in its file.
-
-    Attributes
-    ----------
-    dtype : str
-        As the format names it, such as ``"BF16"``.
-    shape : tuple of int
-    begin, end : int
-        Offsets in the file.
-    """
+    """Where a tensor is in its file, of a type as the format names it, such as ``"BF16"``."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -60,26 +51,7 @@ class TensorEntry:
 
 
 class SafetensorsFile:
-    """The tensors of a .safetensors file.
-
-    Parameters
-    ----------
-    path : Path
-    opener : callable, optional
-        Opens it where it is no local file, such as by range requests.
-
-    Attributes
-    ----------
-    path : Path
-    entries : mapping of str to TensorEntry
-    bytes_read : int
-        Bytes of tensors read so far.
-
-    Raises
-    ------
-    CheckpointError
-        When the file cannot be read, or its header does not describe it.
-    """
+    """The tensors of a .safetensors file, local or behind an `opener`, whose header is checked at once."""
 
     def __init__(self, path: Path, opener: Callable[[], BinaryIO] | None = None) -> None:
         self.path = path

@@ -9,8 +9,9 @@ from rich.text import Text
 
 from posgeom.counts.position_counts import PositionCounts
 from posgeom.estimation.build import Geometry
+from posgeom.inference.encoding_scores import EncodingScores
 from posgeom.inference.jackknife import Interval
-from posgeom.inference.scorecard import EncodingScores, Scorecard
+from posgeom.inference.scorecard import Scorecard
 from posgeom.messages import short_names, shown
 from posgeom.policies import ENOUGH_DEPTH, SHARE_OF_DEEPEST
 from posgeom.report.document import to_document
