@@ -121,6 +121,7 @@ def test_a_missing_group_is_refused(missing: Any) -> None:
         ([["a", "b"], ["c"]], {}, "row 1: got list, expected text"),
         ({"input_ids": [[1, 2]]}, {"column": "input_ids"}, "row 1: got list, expected text; token ids go to count_ids"),
         ([{"text": "a"}], {}, "row 1: got dict, expected text; name its key with column="),
+        (np.array([b"a b"]), {}, "row 1: got bytes_, expected text; decode it first"),
         (["a"], {"column": "text"}, "row 1 is a str: expected a mapping with 'text'"),
         (pl.LazyFrame(COLUMNS), {"column": "text"}, "LazyFrame, which has no rows yet: .* collect"),
         (datasets.DatasetDict(train=datasets.Dataset.from_dict(COLUMNS)), {"column": "train"}, "'train' is a Dataset"),

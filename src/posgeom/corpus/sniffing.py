@@ -39,11 +39,14 @@ _FOREIGN = [
     (re.compile(rb"\xfd7zXZ\0"), "an xz file", "decompress it with xz -d"),
     (re.compile(rb"#NEXUS"), "a NEXUS alignment", "convert it to FASTA"),
     (re.compile(rb"LOCUS {3,}\S"), "a GenBank file", "convert it to FASTA"),
+    (re.compile(rb"ID {3}\S[^\n]*\b(BP|AA)\.\r?\n"), "an EMBL or UniProt file", "convert it to FASTA"),
     (re.compile(rb"##fileformat=VCF"), "a VCF file of variants", "name a file of sequences"),
     (re.compile(rb"##gff-version"), "a GFF file of features", "name a file of sequences"),
     (re.compile(rb"@HD\tVN:"), "a SAM file of alignments", "convert it to FASTQ"),
     (re.compile(rb"HEADER {4}\S.{39}\d\d-[A-Z]{3}-\d\d"), "a PDB structure", "take its sequence as FASTA"),
     (re.compile(rb"WEBVTT\b|1\r?\n\d\d:\d\d:\d\d[,.]\d{3} -->"), "subtitles", "extract their text"),
+    (re.compile(rb"From \S+ +(Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} "), "a mailbox", "extract its messages"),
+    (re.compile(rb'\{\s*\n\s*"cells": \['), "a Jupyter notebook", "convert it with jupyter nbconvert --to markdown"),
 ]
 """How files of other kinds start, what to call them, and what makes a corpus of them."""
 

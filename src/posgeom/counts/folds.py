@@ -64,7 +64,11 @@ def document_digests(
 
 def _check_text(text: object, source: str, row: int) -> None:
     if not isinstance(text, str):
-        way_out = "name its key with column=" if isinstance(text, dict) else "token ids go to count_ids"
+        way_out = "token ids go to count_ids"
+        if isinstance(text, dict):
+            way_out = "name its key with column="
+        elif isinstance(text, bytes):
+            way_out = "decode it first"
         raise CorpusError(f"{source!r}, row {row}: got {type(text).__name__}, expected text; {way_out}")
     try:
         text.encode()
