@@ -20,8 +20,9 @@ def test_sentences_from_the_numbers(scores: dict[str, Any]) -> None:
     size, axes, random, fixed, fitted = sentences
     mean, interval = scores["mean_squared_distance"], scores["mean_squared_distance_interval"]["crossval_common_depth"]
     bounds = f"(95% interval {interval['low']:.3g} to {interval['high']:.3g}), of samples of 500 documents"
-    assert f"cross-validated it is {mean['crossval_common_depth']:.3g} {bounds}" in size
-    assert f"distance between positions, {mean['plugin']:.3g}, {scores['noise_share']['value']:.0%}" in size
+    assert f"Cross-validated, the distance is {mean['crossval_common_depth']:.3g} {bounds}" in size
+    assert size.startswith(f"{scores['noise_share']['value']:.0%} (95% interval ")
+    assert f"by plain frequencies (plug-in), {mean['plugin']:.3g}, is not found again" in size
     assert "5,000 documents, 32 positions" in size
     tested = scores["significance"]
     assert axes.startswith(

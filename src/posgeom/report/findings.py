@@ -51,8 +51,9 @@ def _size(scores: Document) -> str:
         return f"The mean squared {metric} distance between positions is {at}, cross-validated ({sample})."
     noise = f"{max(share['value'], 0):.0%}{_interval(share, scores, '.1%')}"
     return (
-        f"Of the plug-in estimate of the mean squared {metric} distance between positions, {plugin}, {noise} is not "
-        f"found again in the other half of the corpus; cross-validated it is {at} ({sample})."
+        f"{noise} of the mean squared {metric} distance between positions by plain frequencies (plug-in), {plugin}, is "
+        f"not found again in the other half of the corpus: most of that is sampling noise. Cross-validated, the distance "
+        f"is {at} ({sample})."
     )
 
 
