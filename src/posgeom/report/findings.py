@@ -52,8 +52,8 @@ def _size(scores: Document) -> str:
     noise = f"{max(share['value'], 0):.0%}{_interval(share, scores, '.1%')}"
     return (
         f"{noise} of the mean squared {metric} distance between positions by plain frequencies (plug-in), {plugin}, is "
-        f"not found again in the other half of the corpus: most of that is sampling noise. Cross-validated, the distance "
-        f"is {at} ({sample})."
+        f"not found again in the other half of the corpus: most of that is sampling noise. Cross-validated, the "
+        f"distance is {at} ({sample})."
     )
 
 
