@@ -24,8 +24,14 @@ def logo_figure(rows: Sequence[Row], *, caption: str) -> Figure:
             f"{row['token']} at position {row['position']}: {row['bits']:.4f} bits, {row['share']:.1%} of all there"
         ),
     )
+    positions = list(dict.fromkeys(row["position"] for row in rows))  # those that say nothing keep their places
     base = alt.Chart(inline(drawn)).encode(
-        x=alt.X("position:O", title="position", axis=alt.Axis(labelOverlap=True, labelAngle=0, grid=False)),
+        x=alt.X(
+            "position:O",
+            title="position",
+            scale=alt.Scale(domain=positions),
+            axis=alt.Axis(labelOverlap=True, labelSeparation=4, labelAngle=0, grid=False),
+        ),
         y=alt.Y("base:Q", title="bits", scale=alt.Scale(domain=[0, tallest])),
         **in_words(),
     )
@@ -43,6 +49,5 @@ def logo_figure(rows: Sequence[Row], *, caption: str) -> Figure:
         .mark_text(color="white", fontWeight="bold", fontSize=_STEP - 4)
         .encode(y="middle:Q", text="token:N")
     )
-    n = len(dict.fromkeys(row["position"] for row in rows))
-    chart = alt.LayerChart(layer=[bars, letters]).properties(width=_STEP * n, height=_HEIGHT)
+    chart = alt.LayerChart(layer=[bars, letters]).properties(width=_STEP * len(positions), height=_HEIGHT)
     return Figure("logo", "Sequence logo", caption, chart, list(rows), layout="fixed")
