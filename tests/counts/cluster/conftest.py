@@ -14,12 +14,23 @@ from posgeom.counts.position_counts import PositionCounts
 from tests.counts.cluster.helpers import Count, words
 
 
+def two_workers() -> LocalCluster:
+    return LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL
+    )
+
+
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[LocalCluster]:
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL
-    ) as two_workers:
-        yield two_workers
+    with two_workers() as opened:
+        yield opened
+
+
+@pytest.fixture
+def mortal() -> Iterator[LocalCluster]:
+    """Workers for a test that kills some: on a busy machine Dask may fail to start others in their place."""
+    with two_workers() as opened:
+        yield opened
 
 
 @pytest.fixture

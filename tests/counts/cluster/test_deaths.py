@@ -41,9 +41,7 @@ def wait_for_partials(run_dir: Path, n: int) -> None:
         time.sleep(0.01)
 
 
-def test_workers_killed_at_random_moments(
-    cluster: LocalCluster, on_cluster: Count, large: Path, tmp_path: Path
-) -> None:
+def test_workers_killed_at_random_moments(mortal: LocalCluster, on_cluster: Count, large: Path, tmp_path: Path) -> None:
     rng = random.Random()  # another moment each time: no moment may matter
     killed = []
 
@@ -52,7 +50,7 @@ def test_workers_killed_at_random_moments(
             wait_for_partials(tmp_path / "run", n_done)
             time.sleep(rng.random() / 20)
             while True:
-                nannies: list[Any] = list(cluster.workers.values())
+                nannies: list[Any] = list(mortal.workers.values())
                 pid = rng.choice([nanny.pid for nanny in nannies])
                 if pid and psutil.pid_exists(pid):
                     break
@@ -61,7 +59,7 @@ def test_workers_killed_at_random_moments(
 
     killer = threading.Thread(target=kill)
     killer.start()
-    found = on_cluster(large, partition_size=large.stat().st_size // 80)
+    found = on_cluster(large, partition_size=large.stat().st_size // 80, scheduler=mortal.scheduler_address)
     killer.join()
     assert len(killed) == 3
     assert_identical(found, count(large))

@@ -237,9 +237,9 @@ def test_a_file_that_changes_meanwhile_is_noticed(tmp_path: Path, monkeypatch: p
         count_here([path], 10**6, tmp_path / "run")
 
 
-def test_workers_that_keep_dying_are_one_line(cluster: LocalCluster) -> None:
-    scheduler: Any = cluster.scheduler
-    with pytest.MonkeyPatch.context() as patch, Client(cluster, set_as_default=False) as client:
+def test_workers_that_keep_dying_are_one_line(mortal: LocalCluster) -> None:
+    scheduler: Any = mortal.scheduler
+    with pytest.MonkeyPatch.context() as patch, Client(mortal, set_as_default=False) as client:
         patch.setattr(scheduler, "allowed_failures", 0)
         [(number, failure)] = run_tasks(client, os._exit, {3: 1}, lambda _: "'big.txt'")
     assert number == 3
@@ -254,9 +254,9 @@ def test_a_failure_of_the_cluster_is_one_line(cluster: LocalCluster) -> None:
     assert str(failures[2]).startswith("'y.txt'")
 
 
-def test_a_death_counts_against_few_of_those_that_wait(cluster: LocalCluster) -> None:
-    scheduler: Any = cluster.scheduler
-    with pytest.MonkeyPatch.context() as patch, Client(cluster, set_as_default=False) as client:
+def test_a_death_counts_against_few_of_those_that_wait(mortal: LocalCluster) -> None:
+    scheduler: Any = mortal.scheduler
+    with pytest.MonkeyPatch.context() as patch, Client(mortal, set_as_default=False) as client:
         patch.setattr(scheduler, "allowed_failures", 0)
         failures = dict(run_tasks(client, _die_of, {i: int(i == 0) for i in range(41)}, str))
     assert isinstance(failures[0], WorkerMemoryError)
